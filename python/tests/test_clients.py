@@ -65,6 +65,37 @@ def test_psycopg(port):
         assert row == {"one": 1}
 
 
+def test_latin1(port):
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(dsn(port), client_encoding="latin1", autocommit=True) as connection:
+        assert connection.info.encoding == "iso8859-1"
+        for binary in (False, True):
+            given = ("é", ["ü", None, "a"])
+            row = connection.execute("select %s::text, %s::text[], length(%s)", (*given, "é"), binary=binary).fetchone()
+            assert row == (*given, 1)
+        with pytest.raises(psycopg.errors.UntranslatableCharacter):
+            connection.execute(r"select U&'\20ac'")
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation, match="é"):
+            connection.execute("select 'é'::integer")
+        connection.execute("create temporary table é (ü text)")
+        with connection.cursor().copy("copy é from stdin") as copy:
+            copy.write("ÿ\n")
+        with connection.cursor().copy("copy é to stdout") as copy:
+            assert b"".join(bytes(piece) for piece in copy) == b"\xff\n"
+        connection.execute("set client_encoding to utf8")
+        assert connection.execute("select ü || '€' from é").fetchone() == ("ÿ€",)
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="LATIN2"):
+            connection.execute("set client_encoding to 'LATIN2'")
+
+
+def test_psql_in_latin1(port):
+    psql = shutil.which("psql") or pytest.skip("psql is not installed")
+    script = "\\encoding\nselect 'é' as ü, length('é');\n".encode("latin1")
+    environment = os.environ | {"PGCLIENTENCODING": "LATIN1"}
+    done = subprocess.run([psql, "-XqtA", dsn(port)], input=script, capture_output=True, env=environment, timeout=60)
+    assert (done.stdout, done.stderr) == (b"LATIN1\n\xe9|1\n", b"")
+
+
 def test_psycopg2(port):
     psycopg2 = pytest.importorskip("psycopg2")
     from psycopg2 import extras

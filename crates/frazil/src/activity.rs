@@ -5,10 +5,12 @@
 
 use crate::parameters;
 use crate::session_view::SessionView;
+use crate::settings::ClientEncoding;
 use frazil_types::{Cancel, Error, SqlState};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
@@ -98,6 +100,8 @@ pub struct Activity {
     /// Begin of the session, in microseconds since 1970.
     started: i64,
     cancel: Cancel,
+    /// The encoding of the client's texts, as a number.
+    encoding: AtomicU8,
     state: Mutex<State>,
 }
 
@@ -123,6 +127,7 @@ impl Activity {
         Activity {
             started: parameters::now_micros(),
             cancel,
+            encoding: AtomicU8::new(ClientEncoding::default() as u8),
             state: Mutex::default(),
         }
     }
@@ -144,6 +149,16 @@ impl Activity {
             transaction_started: None,
             transaction_since: None,
         });
+    }
+
+    /// Returns the encoding of the client's texts: `client_encoding`. `set_config` changes it while a statement runs.
+    pub fn client_encoding(&self) -> ClientEncoding {
+        ClientEncoding::of_number(self.encoding.load(Relaxed))
+    }
+
+    /// Sets the encoding of the client's texts. No other memory is read because of it.
+    pub(crate) fn set_client_encoding(&self, encoding: ClientEncoding) {
+        self.encoding.store(encoding as u8, Relaxed);
     }
 
     /// True for a session of a server.

@@ -6,8 +6,8 @@ use crate::query::{Runner, result_schema};
 use crate::session::Session;
 use crate::{cursors, publish, setting_statement, settings, settled};
 use frazil_frontend::{
-    Bound, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement,
-    Statement, Writing,
+    Bound, CopyCompression, CopyEncoding, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement,
+    PlanSettings, Prepared, SettingStatement, Statement, Writing,
 };
 use frazil_plan::Plan;
 use frazil_types::{ColumnDef, LogicalType, Result, Schema};
@@ -22,8 +22,8 @@ pub enum Described {
     Rows(Arc<Schema>),
     /// COPY … FROM STDIN: what it reads.
     CopyIn(CopyShape),
-    /// COPY … TO STDOUT: what it writes.
-    CopyOut(CopyShape),
+    /// COPY … TO STDOUT: what it writes, and the columns of the rows.
+    CopyOut(CopyShape, Arc<Schema>),
 }
 
 /// The form of COPY's bytes between a statement and its client.
@@ -33,6 +33,8 @@ pub struct CopyShape {
     pub columns: usize,
     /// The ends of rows among the bytes.
     pub framing: CopyFraming,
+    /// True if texts are in the client's encoding: nobody said another one, and they are not compressed.
+    pub is_encoded: bool,
 }
 
 /// The way to tell the rows of COPY apart.
@@ -63,7 +65,15 @@ impl CopyShape {
             CopyFormat::Binary => CopyFraming::Binary,
             CopyFormat::Text | CopyFormat::Json | CopyFormat::Parquet => CopyFraming::Lines,
         };
-        CopyShape { columns, framing }
+        let is_plain = matches!(
+            options.compression,
+            CopyCompression::Usual | CopyCompression::None
+        );
+        CopyShape {
+            columns,
+            framing,
+            is_encoded: options.encoding == CopyEncoding::Client && is_plain,
+        }
     }
 }
 
@@ -87,7 +97,10 @@ impl Described {
                 plan,
                 target: CopyEnd::Client,
                 options,
-            } => Described::CopyOut(CopyShape::new(plan.output.len(), options)),
+            } => {
+                let schema = Arc::new(result_schema(plan));
+                Described::CopyOut(CopyShape::new(schema.columns.len(), options), schema)
+            }
             Statement::Prepared(Prepared::Execute { name, .. }) => {
                 let prepared = session.prepared().get(name)?;
                 let types: Vec<_> = prepared.types.iter().copied().map(Some).collect();
@@ -136,7 +149,7 @@ impl Described {
     pub fn columns(&self) -> Option<&Arc<Schema>> {
         match self {
             Described::Rows(schema) => Some(schema),
-            Described::Nothing | Described::CopyIn(_) | Described::CopyOut(_) => None,
+            Described::Nothing | Described::CopyIn(_) | Described::CopyOut(..) => None,
         }
     }
 }

@@ -162,7 +162,8 @@ pub use rows::{Outcome, Response, Rows, Timing};
 pub use sequence_info::SequenceInfo;
 pub use session_view::OpenPortal;
 pub use settings::{
-    ReportedState, ScanMode, SessionTimeouts, Settings, names as settings, reported as reported_settings,
+    ClientEncoding, ReportedState, ScanMode, SessionTimeouts, Settings, names as settings,
+    reported as reported_settings,
 };
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;

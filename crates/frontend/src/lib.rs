@@ -37,7 +37,8 @@ pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry, UserRoles};
 pub use copy::{
-    CopyColumns, CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions,
+    CopyColumns, CopyCompression, CopyEncoding, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError,
+    CopyOptions,
 };
 pub use deep_stack::on_deep_stack;
 pub use definition::Definition;

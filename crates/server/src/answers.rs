@@ -1,13 +1,19 @@
 //! The messages of the server, written to bytes.
 
 use crate::catalog_vectors;
+use crate::client_text;
 use crate::parameters::Format;
-use frazil::{Block, CopyFraming, CopyShape, Error, LogicalType, Notice, Notification, Schema};
+use frazil::{
+    Block, ClientEncoding, CopyFraming, CopyShape, Described, Error, LogicalType, Notice, Notification,
+    Result, Schema, Severity,
+};
 
 /// Bytes that are to be sent.
 #[derive(Default)]
 pub struct Answers {
     bytes: Vec<u8>,
+    /// The encoding in which the client reads texts.
+    pub encoding: ClientEncoding,
 }
 
 /// The consequence of an error for its session.
@@ -20,6 +26,14 @@ pub enum Gravity {
 }
 
 impl Answers {
+    /// No bytes yet, for a client that reads texts in an encoding.
+    pub fn in_encoding(encoding: ClientEncoding) -> Answers {
+        Answers {
+            bytes: Vec::new(),
+            encoding,
+        }
+    }
+
     /// Number of bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -87,12 +101,38 @@ impl Answers {
         });
     }
 
-    /// ParameterStatus.
+    /// Writes a message of a type whose content, with texts, `write` appends. Errors with 22P05, and writes nothing, if
+    /// the client's encoding lacks a character.
+    fn texts(&mut self, kind: u8, write: impl FnOnce(&mut TextsOut<'_>) -> Result<()>) -> Result<()> {
+        let encoding = self.encoding;
+        self.try_message(kind, |bytes| write(&mut TextsOut { encoding, bytes }))
+    }
+
+    /// Writes a message of a type whose content `write` appends. Writes nothing if that fails.
+    pub fn try_message(&mut self, kind: u8, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+        let start = self.bytes.len();
+        let at = self.begin(kind);
+        let written = write(&mut self.bytes);
+        match written {
+            Ok(()) => self.end(at),
+            Err(_) => self.truncate(start),
+        }
+        written
+    }
+
+    /// ParameterStatus. Characters that the client's encoding lacks are question marks: PostgreSQL's session would fail
+    /// again whenever it is ready.
     pub fn parameter(&mut self, name: &str, value: &str) {
-        self.message(b'S', |out| {
-            text(out, name);
-            text(out, value);
-        });
+        if self.try_parameter(name, value).is_err() {
+            let _ = self.try_parameter(name, &client_text::with_question_marks(value));
+        }
+    }
+
+    fn try_parameter(&mut self, name: &str, value: &str) -> Result<()> {
+        self.texts(b'S', |out| {
+            out.text(name)?;
+            out.text(value)
+        })
     }
 
     /// NegotiateProtocolVersion: 3.0 is spoken, and none of these options.
@@ -129,12 +169,23 @@ impl Answers {
         });
     }
 
-    /// RowDescription of columns that are sent in these formats.
-    pub fn columns(&mut self, schema: &Schema, format: impl Fn(usize) -> Format) {
-        self.message(b'T', |out| {
-            out.extend((schema.columns.len() as u16).to_be_bytes());
+    /// The columns of a result: RowDescription, or NoData. The errors of [`Answers::columns`].
+    pub fn described(&mut self, described: &Described, format: impl Fn(usize) -> Format) -> Result<()> {
+        match described.columns() {
+            Some(schema) => self.columns(schema, format)?,
+            None => self.plain(b'n'),
+        }
+        Ok(())
+    }
+
+    /// RowDescription of columns that are sent in these formats. 22P05 for a name in characters that the client's
+    /// encoding lacks.
+    pub fn columns(&mut self, schema: &Schema, format: impl Fn(usize) -> Format) -> Result<()> {
+        self.texts(b'T', |texts| {
+            texts.bytes.extend((schema.columns.len() as u16).to_be_bytes());
             for (at, column) in schema.columns.iter().enumerate() {
-                text(out, &column.name);
+                texts.text(&column.name)?;
+                let out = &mut *texts.bytes;
                 let origin = schema.origin(at);
                 out.extend(origin.map_or(0, |origin| origin.relation).to_be_bytes());
                 let number = origin.map_or(0, |origin| u16::try_from(origin.column).unwrap_or(0));
@@ -144,7 +195,8 @@ impl Answers {
                 out.extend(modifier(column.ty).to_be_bytes());
                 out.extend(format(at).code().to_be_bytes());
             }
-        });
+            Ok(())
+        })
     }
 
     /// ParameterDescription.
@@ -165,8 +217,16 @@ impl Answers {
         });
     }
 
-    /// ErrorResponse.
+    /// ErrorResponse. Error 22P05 takes the place of one with characters that the client's encoding lacks, as in
+    /// PostgreSQL.
     pub fn error(&mut self, gravity: Gravity, error: &Error) {
+        if let Err(other) = self.try_error(gravity, error) {
+            // Its message is ASCII.
+            let _ = self.try_error(gravity, &other);
+        }
+    }
+
+    fn try_error(&mut self, gravity: Gravity, error: &Error) -> Result<()> {
         let severity = match gravity {
             Gravity::Error => "ERROR",
             Gravity::Fatal => "FATAL",
@@ -174,7 +234,7 @@ impl Answers {
         let position = error.position().map(|at| at.to_string());
         // PostgreSQL names a table in the errors that name its schema, and in no others.
         let of_schema = |field| error.schema().and(field);
-        self.message(b'E', |out| {
+        self.texts(b'E', |out| {
             let fields = [
                 (b'S', Some(severity)),
                 (b'V', Some(severity)),
@@ -189,23 +249,35 @@ impl Answers {
                 (b'd', of_schema(error.data_type())),
                 (b'n', of_schema(error.constraint())),
             ];
-            fields_of(out, fields.into_iter());
-        });
+            out.fields(fields.into_iter())
+        })
     }
 
-    /// NotificationResponse.
+    /// NotificationResponse. A warning with 22P05 takes the place of one with characters that the client's encoding
+    /// lacks; PostgreSQL ends the session.
     pub fn notification(&mut self, notification: &Notification) {
-        self.message(b'A', |out| {
-            out.extend(notification.session.to_be_bytes());
-            text(out, &notification.channel);
-            text(out, &notification.payload);
+        let told = self.texts(b'A', |out| {
+            out.bytes.extend(notification.session.to_be_bytes());
+            out.text(&notification.channel)?;
+            out.text(&notification.payload)
         });
+        if let Err(error) = told {
+            self.notice(&of_error(Severity::Warning, &error));
+        }
     }
 
-    /// NoticeResponse.
+    /// NoticeResponse. A notice with 22P05 takes the place of one with characters that the client's encoding lacks. The
+    /// statement has succeeded; PostgreSQL's fails.
     pub fn notice(&mut self, notice: &Notice) {
+        if let Err(error) = self.try_notice(notice) {
+            // Its message is ASCII.
+            let _ = self.try_notice(&of_error(notice.severity, &error));
+        }
+    }
+
+    fn try_notice(&mut self, notice: &Notice) -> Result<()> {
         let severity = notice.severity.to_string();
-        self.message(b'N', |out| {
+        self.texts(b'N', |out| {
             let fields = [
                 (b'S', Some(severity.as_str())),
                 (b'V', Some(severity.as_str())),
@@ -213,19 +285,54 @@ impl Answers {
                 (b'M', Some(notice.message.as_str())),
                 (b'D', notice.detail.as_deref()),
             ];
-            fields_of(out, fields.into_iter());
-        });
+            out.fields(fields.into_iter())
+        })
     }
 }
 
-fn fields_of<'a>(out: &mut Vec<u8>, fields: impl Iterator<Item = (u8, Option<&'a str>)>) {
-    for (kind, value) in fields {
-        if let Some(value) = value {
-            out.push(kind);
-            text(out, value);
+/// The content of a message with texts, and their encoding.
+struct TextsOut<'a> {
+    encoding: ClientEncoding,
+    bytes: &'a mut Vec<u8>,
+}
+
+impl TextsOut<'_> {
+    /// Appends a text and the zero byte that ends it. 22P05 for a character that the encoding lacks.
+    fn text(&mut self, said: &str) -> Result<()> {
+        if !client_text::converts(self.encoding) {
+            text(self.bytes, said);
+            return Ok(());
         }
+        let mut terminated = Vec::with_capacity(said.len() + 1);
+        text(&mut terminated, said);
+        client_text::to_latin1(&terminated, self.bytes)
     }
-    out.push(0);
+
+    /// Appends the fields of an error or notice that there are, each behind its kind, and the zero byte that ends them.
+    /// 22P05 for a character that the encoding lacks, unless it is a sign of the database's own messages.
+    fn fields<'a>(&mut self, fields: impl Iterator<Item = (u8, Option<&'a str>)>) -> Result<()> {
+        for (kind, value) in fields {
+            if let Some(value) = value {
+                self.bytes.push(kind);
+                match client_text::converts(self.encoding) {
+                    false => self.text(value)?,
+                    true => self.text(&client_text::spelled(value))?,
+                }
+            }
+        }
+        self.bytes.push(0);
+        Ok(())
+    }
+}
+
+/// A notice of an error.
+fn of_error(severity: Severity, error: &Error) -> Notice {
+    Notice {
+        severity,
+        state: error.state(),
+        message: error.message().to_owned(),
+        detail: None,
+    }
 }
 
 /// Appends a text and the zero byte that ends it; zero bytes within are left out.

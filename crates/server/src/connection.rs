@@ -1,5 +1,6 @@
 //! A client's connection: the task that waits for its socket.
 
+use crate::answers::Answers;
 use crate::ended::Ended;
 use crate::login::{self, Start};
 use crate::messages::{Message, violation};
@@ -10,7 +11,7 @@ use crate::session::Session;
 use crate::slow_log::Client;
 use crate::wire::{Pipe, Wire};
 use crate::work::{self, Pulse, Work};
-use frazil::{Activity, Block, CancelHandle, Error, Listener, Result, SqlState};
+use frazil::{Activity, Block, CancelHandle, ClientEncoding, Error, Listener, Result, SqlState};
 use std::future::{Future, poll_fn};
 use std::net;
 use std::pin::pin;
@@ -37,7 +38,7 @@ pub async fn serve(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>) {
     });
     drop(stranger);
     // The place is free before the client sees the end of the connection, and the server waits for what it is told.
-    let (ended, place) = match login {
+    let (ended, place, encoding) = match login {
         Ok(None) => return,
         Ok(Some((session, place, cancel))) => {
             let activity = session.activity();
@@ -57,13 +58,13 @@ pub async fn serve(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>) {
                 return;
             };
             wire = back;
-            (ended, Some(place))
+            (ended, Some(place), task.activity.client_encoding())
         }
-        Err(ended) => (Err(ended), None),
+        Err(ended) => (Err(ended), None, ClientEncoding::default()),
     };
     if let Err(Ended::Told(error)) = ended {
         // A client that does not read does not hear of it.
-        let _ = tokio::time::timeout(FAREWELL, login::farewell(&mut wire, &error)).await;
+        let _ = tokio::time::timeout(FAREWELL, login::farewell(&mut wire, encoding, &error)).await;
     }
     drop(place);
     wire.close().await;
@@ -80,7 +81,7 @@ async fn enter(
     // An address that waits takes no place meanwhile.
     tokio::time::sleep(shared.failed_logins.admit(wire.client()?.ip())?).await;
     let place = shared.registry.enter()?;
-    let mut output = crate::answers::Answers::default();
+    let mut output = Answers::default();
     start.negotiate(&mut output);
     wire.write(&output.take()).await?;
     login::authenticate(wire, shared, &start).await?;
@@ -120,7 +121,7 @@ fn open(
     connection.listener().set_number(place.number);
     let slow_log = shared.slow_log.as_ref().map(|log| log.of_client(client));
     let mut session = Session::new(connection, slow_log);
-    let mut answers = crate::answers::Answers::default();
+    let mut answers = Answers::in_encoding(session.activity().client_encoding());
     login::welcome(&mut session, (place.number, key), &mut answers);
     Ok((session, cancel, answers.take()))
 }
@@ -306,7 +307,7 @@ impl Task {
         if notifications.is_empty() {
             return Ok(());
         }
-        let mut answers = crate::answers::Answers::default();
+        let mut answers = Answers::in_encoding(self.activity.client_encoding());
         notifications.iter().for_each(|n| answers.notification(n));
         self.wire()?.write(&answers.take()).await
     }
@@ -419,10 +420,7 @@ impl Task {
                 Ok(Some(Message::CopyData(bytes))) => CopyPart::Bytes(bytes),
                 Ok(Some(Message::CopyDone)) => CopyPart::Done,
                 Ok(Some(Message::Sync | Message::Flush)) => continue,
-                Ok(Some(Message::CopyFail(reason))) => {
-                    let message = format!("COPY from stdin failed: {reason}");
-                    CopyPart::Failed(Error::new(SqlState::QUERY_CANCELED, message))
-                }
+                Ok(Some(Message::CopyFail(reason))) => CopyPart::GivenUp(reason),
                 Ok(Some(Message::Terminate)) | Ok(None) | Err(Ended::Gone) => return Err(Ended::Gone),
                 Ok(Some(other)) => {
                     self.wire()?.pipe.queue.push_front(other);

@@ -5,7 +5,7 @@ use memchr::{memchr, memchr3};
 use std::ops::Range;
 
 /// Bytes of the binary format's header as `frazil` writes it: signature, flags, and no more.
-const HEADER: usize = 19;
+pub const HEADER: usize = 19;
 
 /// Finds the ends of rows in bytes that arrive in any pieces.
 pub struct CopyRows {

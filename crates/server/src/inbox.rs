@@ -242,6 +242,7 @@ fn length_of(bytes: &[u8]) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client_text::ClientText;
 
     #[test]
     fn messages_come_out_whole_however_they_arrive() {
@@ -251,7 +252,8 @@ mod tests {
             inbox.add(&[*byte]);
             inbox.messages(&mut queue).unwrap();
         }
-        let expected = [Message::Query("a".to_owned()), Message::Sync, Message::Terminate];
+        let query = Message::Query(ClientText(b"a".to_vec()));
+        let expected = [query, Message::Sync, Message::Terminate];
         assert_eq!(queue, expected);
         assert!(inbox.is_empty());
     }
@@ -343,8 +345,8 @@ mod tests {
         };
         assert_eq!(error.0.state(), frazil::SqlState::OUT_OF_MEMORY);
         assert_eq!(queue.pop_front(), Some(Message::Sync));
-        assert!(matches!(&queue[0], Message::Query(text) if text.len() == (400 << 10) - 1));
-        assert!(matches!(&queue[1], Message::Query(text) if text.len() == 9));
+        assert!(matches!(&queue[0], Message::Query(text) if text.0.len() == (400 << 10) - 1));
+        assert!(matches!(&queue[1], Message::Query(text) if text.0.len() == 9));
         // Messages that wait are held, those that were run are not.
         assert!(budget.used() >= 400 << 10, "{}", budget.used());
         queue.clear();

@@ -21,6 +21,7 @@
 mod answers;
 mod catalog_vectors;
 mod certificate;
+mod client_text;
 mod connection;
 mod copy_rows;
 mod copying;

@@ -8,7 +8,7 @@ use crate::server::{Authentication, Shared};
 use crate::session::Session;
 use crate::tls::HANDSHAKE;
 use crate::wire::Wire;
-use frazil::{Connection, Error, Result, SqlState};
+use frazil::{ClientEncoding, Connection, Error, Result, SqlState};
 
 /// The code of a packet that asks for TLS.
 const SSL_REQUEST: i32 = 80_877_103;
@@ -285,9 +285,9 @@ pub fn welcome(session: &mut Session, (number, key): (i32, i32), answers: &mut A
     answers.ready(session.block());
 }
 
-/// Tells the error that ends a session.
-pub async fn farewell(wire: &mut Wire, error: &Error) {
-    let mut answers = Answers::default();
+/// Tells the error that ends a session, in the encoding of its client.
+pub async fn farewell(wire: &mut Wire, encoding: ClientEncoding, error: &Error) {
+    let mut answers = Answers::in_encoding(encoding);
     answers.error(Gravity::Fatal, error);
     // The client may be gone.
     let _ = wire.write(&answers.take()).await;

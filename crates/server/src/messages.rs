@@ -1,5 +1,6 @@
 //! The messages of clients, read from bytes.
 
+use crate::client_text::ClientText;
 use frazil::{Error, Result, SqlState};
 use frazil_types::sql_type::utf8;
 
@@ -7,21 +8,21 @@ use frazil_types::sql_type::utf8;
 #[derive(Debug, PartialEq)]
 pub enum Message {
     /// A text of statements.
-    Query(String),
+    Query(ClientText),
     /// A statement to be prepared by a name, which may be empty, with the numbers of its parameters' types.
     Parse {
-        name: String,
-        text: String,
+        name: ClientText,
+        text: ClientText,
         types: Vec<u32>,
     },
     /// Values for a statement's parameters, which become a portal.
     Bind(Bind),
     /// Types are asked for.
-    Describe(Target, String),
+    Describe(Target, ClientText),
     /// A portal is to be run, for at most `most_rows` rows; 0: all.
-    Execute { portal: String, most_rows: u32 },
+    Execute { portal: ClientText, most_rows: u32 },
     /// A statement or portal is to be forgotten.
-    Close(Target, String),
+    Close(Target, ClientText),
     /// The end of messages that belong together.
     Sync,
     /// Answers are wanted at once.
@@ -31,7 +32,7 @@ pub enum Message {
     /// The end of COPY's bytes.
     CopyDone,
     /// COPY is given up, for this reason.
-    CopyFail(String),
+    CopyFail(ClientText),
     /// A function of the fast path.
     FunctionCall,
     /// A message of the login.
@@ -56,9 +57,9 @@ impl PartialEq for Error2 {
 #[derive(Debug, PartialEq)]
 pub struct Bind {
     /// The name of the portal.
-    pub portal: String,
+    pub portal: ClientText,
     /// The name of the statement.
-    pub statement: String,
+    pub statement: ClientText,
     /// The formats of the values: none (all text), one for all, or one for each.
     pub formats: Vec<i16>,
     /// The values, `None` for NULL.
@@ -109,11 +110,21 @@ impl<'a> Content<'a> {
 
     /// A text that ends with a zero byte. 08P01 without one, 22021 if it is not UTF-8.
     pub fn text(&mut self) -> Result<String> {
+        utf8(self.terminated()?).map(str::to_owned)
+    }
+
+    /// A text in the client's encoding that ends with a zero byte. 08P01 without one.
+    fn client_text(&mut self) -> Result<ClientText> {
+        self.terminated().map(|text| ClientText(text.to_owned()))
+    }
+
+    /// The bytes before the next zero byte. 08P01 without one.
+    fn terminated(&mut self) -> Result<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0);
         let end = end.ok_or_else(|| violation("invalid string in message"))?;
         let text = self.bytes(end)?;
         self.byte()?;
-        utf8(text).map(str::to_owned)
+        Ok(text)
     }
 
     /// Items behind their number. Memory is taken as they are read, not as they are announced.
@@ -164,7 +175,7 @@ impl Message {
     pub fn read(kind: u8, content: &[u8]) -> Option<Message> {
         let mut content = Content(content);
         let message = match kind {
-            b'Q' => content.text().map(Message::Query),
+            b'Q' => content.client_text().map(Message::Query),
             b'P' => Message::parse(&mut content),
             b'B' => Message::bind(&mut content),
             b'D' => Message::describe(&mut content),
@@ -174,7 +185,7 @@ impl Message {
             b'H' => Ok(Message::Flush),
             b'd' => return Some(Message::CopyData(content.0.to_owned())),
             b'c' => Ok(Message::CopyDone),
-            b'f' => content.text().map(Message::CopyFail),
+            b'f' => content.client_text().map(Message::CopyFail),
             b'F' => return Some(Message::FunctionCall),
             b'p' => return Some(Message::Password(content.0.to_owned())),
             b'X' => return Some(Message::Terminate),
@@ -186,16 +197,16 @@ impl Message {
 
     fn parse(content: &mut Content<'_>) -> Result<Message> {
         Ok(Message::Parse {
-            name: content.text()?,
-            text: content.text()?,
+            name: content.client_text()?,
+            text: content.client_text()?,
             types: content.items(|content| content.i32().map(|oid| oid as u32))?,
         })
     }
 
     fn bind(content: &mut Content<'_>) -> Result<Message> {
         Ok(Message::Bind(Bind {
-            portal: content.text()?,
-            statement: content.text()?,
+            portal: content.client_text()?,
+            statement: content.client_text()?,
             formats: content.items(Content::i16)?,
             values: content.items(Content::value)?,
             results: content.items(Content::i16)?,
@@ -203,25 +214,26 @@ impl Message {
     }
 
     fn describe(content: &mut Content<'_>) -> Result<Message> {
-        Ok(Message::Describe(content.target()?, content.text()?))
+        Ok(Message::Describe(content.target()?, content.client_text()?))
     }
 
     fn execute(content: &mut Content<'_>) -> Result<Message> {
         Ok(Message::Execute {
-            portal: content.text()?,
+            portal: content.client_text()?,
             // Zero and less mean all.
             most_rows: u32::try_from(content.i32()?).unwrap_or(0),
         })
     }
 
     fn close(content: &mut Content<'_>) -> Result<Message> {
-        Ok(Message::Close(content.target()?, content.text()?))
+        Ok(Message::Close(content.target()?, content.client_text()?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil::ClientEncoding;
 
     fn state(kind: u8, content: &[u8]) -> SqlState {
         match Message::read(kind, content) {
@@ -234,7 +246,6 @@ mod tests {
     fn messages_that_lie_are_errors() {
         assert_eq!(state(b'Q', b"select 1"), SqlState::PROTOCOL_VIOLATION);
         assert_eq!(state(b'Q', b"select 1\0x"), SqlState::PROTOCOL_VIOLATION);
-        assert_eq!(state(b'Q', b"\xff\0"), SqlState::CHARACTER_NOT_IN_REPERTOIRE);
         assert_eq!(state(b'P', b"\0select\0\xff\xff"), SqlState::PROTOCOL_VIOLATION);
         assert_eq!(
             state(b'B', b"\0\0\0\0\0\x01\x7f\xff\xff\xff"),
@@ -248,6 +259,18 @@ mod tests {
         assert_eq!(state(b'E', b"\0\0"), SqlState::PROTOCOL_VIOLATION);
         assert_eq!(state(b'S', b"x"), SqlState::PROTOCOL_VIOLATION);
         assert_eq!(Message::read(b'z', b""), None);
+    }
+
+    #[test]
+    fn texts_are_decoded_when_their_message_runs() {
+        let Some(Message::Query(text)) = Message::read(b'Q', b"a\xff\0") else {
+            panic!("a message that is whole");
+        };
+        let decoded = |encoding| ClientText(text.0.clone()).decode(encoding);
+        let states =
+            [ClientEncoding::Utf8, ClientEncoding::SqlAscii].map(|e| decoded(e).map_err(|e| e.state()));
+        assert_eq!(states, [const { Err(SqlState::CHARACTER_NOT_IN_REPERTOIRE) }; 2]);
+        assert_eq!(decoded(ClientEncoding::Latin1).unwrap(), "aÿ");
     }
 
     #[test]

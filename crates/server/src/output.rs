@@ -1,6 +1,7 @@
 //! The way of answers from the thread that runs statements to the socket: the thread's own, or the task's.
 
 use crate::answers::Answers;
+use crate::client_text::ClientText;
 use crate::messages::Message;
 use crate::wire::Line;
 use frazil::{Activity, Error, Result, SqlState};
@@ -39,7 +40,9 @@ pub enum CopyPart {
     Bytes(Vec<u8>),
     /// No more bytes come.
     Done,
-    /// The client gave up, or sent something else.
+    /// The client gave up, for a reason.
+    GivenUp(ClientText),
+    /// The client sent something else.
     Failed(Error),
 }
 
@@ -65,6 +68,11 @@ impl Output {
             sender,
         };
         (output, receiver)
+    }
+
+    /// Writes texts in the encoding that the client reads from now on: `client_encoding`.
+    pub fn follow_encoding(&mut self) {
+        self.answers.encoding = self.activity.client_encoding();
     }
 
     /// The socket, unless the task has it.

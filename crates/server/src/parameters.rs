@@ -1,6 +1,7 @@
 //! The values of parameters and the formats of values, as Bind says them.
 
-use frazil::{Declared, Error, LogicalType, Result, SqlState};
+use crate::client_text::{self, TextPlace};
+use frazil::{ClientEncoding, Declared, Error, LogicalType, Result, SqlState};
 use frazil_types::sql_type::{numeric_text, utf8};
 use frazil_types::{Kind, Value};
 
@@ -119,6 +120,27 @@ pub fn text(value: &Value, declared: Declared) -> Option<String> {
         Declared::Void => return None,
     };
     (!value.is_null()).then(|| value.display(ty).to_string())
+}
+
+/// The bytes of a parameter in UTF-8. The errors of its conversion.
+pub fn in_utf8(
+    bytes: Vec<u8>,
+    encoding: ClientEncoding,
+    format: Format,
+    declared: Declared,
+) -> Result<Vec<u8>> {
+    let place = match (format, declared) {
+        _ if !client_text::converts(encoding) => TextPlace::Nowhere,
+        (Format::Text, _) => TextPlace::Whole,
+        (Format::Binary, Declared::Type(ty)) => TextPlace::in_binary(ty),
+        (Format::Binary, Declared::Numeric | Declared::Void) => TextPlace::Nowhere,
+    };
+    if place == TextPlace::Nowhere {
+        return Ok(bytes);
+    }
+    let mut text = Vec::with_capacity(bytes.len());
+    place.convert(&bytes, client_text::from_latin1, &mut text)?;
+    Ok(text)
 }
 
 /// The value of a parameter. `at` counts from 0. The errors of its type, with the number of the parameter.

@@ -3,7 +3,7 @@
 //! A portal that is run for some rows computes these, and pauses: see [`frazil::Cursor`].
 
 use crate::parameters::Formats;
-use frazil::{Cursor, Described, OpenPortal, TypedStatement};
+use frazil::{Cursor, Described, Error, OpenPortal, SqlState, TypedStatement};
 use frazil_types::{Reservation, Value};
 use std::sync::Arc;
 
@@ -35,4 +35,16 @@ pub enum State {
     Done,
     /// The last Execute ended with an error.
     Failed,
+}
+
+/// The error 42P03 of a name that a portal or cursor has.
+pub fn taken(name: &str) -> Error {
+    let message = format!("cursor \"{name}\" already exists");
+    Error::new(SqlState::DUPLICATE_CURSOR, message)
+}
+
+/// The error 34000 of a name that no portal has.
+pub fn no_portal(name: &str) -> Error {
+    let message = format!("portal \"{name}\" does not exist");
+    Error::new(SqlState::INVALID_CURSOR_NAME, message)
 }

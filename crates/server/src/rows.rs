@@ -1,6 +1,7 @@
 //! Rows as DataRow messages, while they are computed.
 
 use crate::catalog_vectors;
+use crate::client_text::{self, TextPlace};
 use crate::output::Output;
 use crate::parameters::{Format, Formats};
 use frazil::{Error, Result, RowBatch, RowSink, Schema, SqlState};
@@ -27,6 +28,8 @@ pub struct RowSender<'a> {
     pub formats: &'a Formats,
     /// True for columns that are vectors of `pg_catalog`.
     vectors: Vec<bool>,
+    /// Room for a row that is converted.
+    row: Vec<u8>,
 }
 
 impl<'a> RowSender<'a> {
@@ -37,11 +40,14 @@ impl<'a> RowSender<'a> {
             heading,
             formats,
             vectors: Vec::new(),
+            row: Vec::new(),
         }
     }
 
     /// Sends a part of a batch.
     pub fn part(&mut self, batch: &RowBatch, rows: Range<usize>) -> Result<()> {
+        self.output.follow_encoding();
+        let places = self.text_places(batch);
         let cells = batch.columns.iter().enumerate();
         let cells: Vec<_> = cells
             .map(|(at, column)| match self.formats.of(at) {
@@ -52,7 +58,7 @@ impl<'a> RowSender<'a> {
             .collect();
         for row in rows {
             let start = self.output.answers.len();
-            if let Err(error) = self.row(&cells, row) {
+            if let Err(error) = self.row(&cells, row, places.as_deref()) {
                 // The error takes the place of the row.
                 self.output.answers.truncate(start);
                 return Err(error);
@@ -62,12 +68,29 @@ impl<'a> RowSender<'a> {
         Ok(())
     }
 
-    fn row(&mut self, cells: &[Cells<'_>], row: usize) -> Result<()> {
+    /// Returns the places of texts in the values of each column; `None` if texts are sent as they are.
+    fn text_places(&self, batch: &RowBatch) -> Option<Vec<TextPlace>> {
+        if !client_text::converts(self.output.answers.encoding) {
+            return None;
+        }
+        let columns = batch.columns.iter().enumerate();
+        let places = columns.map(|(at, column)| match self.formats.of(at) {
+            Format::Text => TextPlace::Whole,
+            Format::Binary => TextPlace::in_binary(column.ty()),
+        });
+        Some(places.collect())
+    }
+
+    fn row(&mut self, cells: &[Cells<'_>], row: usize, places: Option<&[TextPlace]>) -> Result<()> {
         let at = self.output.answers.begin(b'D');
         let out = self.output.answers.content();
         out.extend_from_slice(&(cells.len() as u16).to_be_bytes());
         for column in cells {
             column.push(out, row)?;
+        }
+        if let Some(places) = places {
+            // The values are behind the length and the number of columns.
+            client_text::row_to_latin1(out, at + 6, places, &mut self.row)?;
         }
         if out.len() - at > i32::MAX as usize {
             return Err(too_long());
@@ -116,7 +139,7 @@ impl RowSink for RowSender<'_> {
         let columns = 0..schema.columns.len();
         self.vectors = columns.map(|at| catalog_vectors::is_vector(schema, at)).collect();
         match self.heading {
-            Heading::Sent => self.output.answers.columns(schema, |at| self.formats.of(at)),
+            Heading::Sent => self.output.answers.columns(schema, |at| self.formats.of(at))?,
             Heading::Known(described) => {
                 let oids = |schema: &Schema| schema.columns.iter().map(|c| c.ty.oid()).collect::<Vec<_>>();
                 if described.is_some_and(|described| oids(described) != oids(schema)) {

@@ -4,18 +4,19 @@
 //! are one transaction unless they say BEGIN. An error skips what follows up to the next Sync.
 
 use crate::answers::{Answers, Gravity};
+use crate::client_text;
 use crate::copying::Copying;
 use crate::inbox;
 use crate::messages::{Bind, Message, Target, violation};
 use crate::output::Output;
 use crate::parameters::{self, Format, Formats};
-use crate::portal::{Portal, State};
+use crate::portal::{Portal, State, no_portal, taken};
 use crate::reported::Reported;
 use crate::rows::{Heading, RowSender};
 use crate::slow_log::ClientLog;
 use frazil::{
-    Activity, Begun, Block, Connection, CopyShape, Cursor, Described, Error, Listener, Outcome, Response,
-    Result, SqlState, Statement, StatementRole, TypedStatement,
+    Activity, Begun, Block, ClientEncoding, Connection, Cursor, Described, Error, Listener, Outcome,
+    Response, Result, SqlState, Statement, StatementRole, TypedStatement,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -124,24 +125,24 @@ impl Session {
     }
 
     fn one(&mut self, message: Message, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<Flow> {
+        output.follow_encoding();
         match message {
             Message::Terminate => return Ok(Flow::End),
             Message::Sync => self.sync(output),
             // An error of its own ends the skipping of a client that lost its way.
             _ if self.is_skipping => {}
-            Message::Query(text) => self.query(&text, queue, output)?,
+            Message::Query(text) => match text.decode(output.answers.encoding) {
+                Ok(text) => self.query(&text, queue, output)?,
+                Err(error) => self.refuse_alone(&error, output),
+            },
             Message::Flush => output.send()?,
             // The rest of COPY's bytes, which it did not read.
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => {}
             Message::FunctionCall => {
                 let error = Error::unsupported("the function call protocol");
-                self.refuse(&error.with_hint("call the function in a SELECT"), output);
-                output.answers.ready(self.block());
+                self.refuse_alone(&error.with_hint("call the function in a SELECT"), output);
             }
-            Message::Unreadable(b'Q' | b'F', error) => {
-                self.refuse(&error.0, output);
-                output.answers.ready(self.block());
-            }
+            Message::Unreadable(b'Q' | b'F', error) => self.refuse_alone(&error.0, output),
             Message::Unreadable(_, error) => self.skip(&error.0, output),
             Message::Password(_) => self.skip(&violation("a message of the login behind it"), output),
             extended => {
@@ -160,6 +161,12 @@ impl Session {
     fn refuse(&mut self, error: &Error, output: &mut Output) {
         self.connection.fail_transaction();
         self.tell(error, output);
+    }
+
+    /// Tells an error of a message that needs no Sync behind it.
+    fn refuse_alone(&mut self, error: &Error, output: &mut Output) {
+        self.refuse(error, output);
+        self.ready(output);
     }
 
     /// Tells an error. A client whose session is to end hears that alone.
@@ -194,6 +201,7 @@ impl Session {
         if self.activity.ending().is_some() {
             return;
         }
+        output.follow_encoding();
         self.report(&mut output.answers);
         if block == Block::Idle {
             let notifications = self.connection.listener().take();
@@ -247,6 +255,7 @@ impl Session {
         }
         let are_several = statements.len() > 1;
         for statement in statements {
+            output.follow_encoding();
             let statement = statement?;
             if are_several {
                 self.connection.begin_implicit()?;
@@ -321,25 +330,33 @@ impl Session {
         queue: &mut VecDeque<Message>,
         output: &mut Output,
     ) -> Result<()> {
+        let encoding = output.answers.encoding;
         match message {
             Message::Parse { name, text, types } => {
-                self.parse(name, &text, &types)?;
+                self.parse(name.decode(encoding)?, &text.decode(encoding)?, &types)?;
                 output.answers.plain(b'1');
             }
             Message::Bind(bind) => {
-                self.bind(bind)?;
+                self.bind(bind, encoding)?;
                 output.answers.plain(b'2');
             }
-            Message::Describe(Target::Statement, name) => self.describe_statement(&name, output)?,
+            Message::Describe(Target::Statement, name) => {
+                self.describe_statement(&name.decode(encoding)?, output)?;
+            }
             Message::Describe(Target::Portal, name) => {
+                let name = name.decode(encoding)?;
                 let Some(portal) = self.portals.get(&name) else {
                     return self.describe_cursor(&name, output);
                 };
-                tell_columns(&portal.described, |at| portal.formats.of(at), output);
+                output
+                    .answers
+                    .described(&portal.described, |at| portal.formats.of(at))?;
             }
-            Message::Execute { portal, most_rows } => self.execute(&portal, most_rows, queue, output)?,
+            Message::Execute { portal, most_rows } => {
+                self.execute(&portal.decode(encoding)?, most_rows, queue, output)?;
+            }
             Message::Close(target, name) => {
-                self.close(target, &name);
+                self.close(target, &name.decode(encoding)?);
                 output.answers.plain(b'3');
             }
             other => {
@@ -393,25 +410,29 @@ impl Session {
         }
     }
 
-    fn bind(&mut self, bind: Bind) -> Result<()> {
-        let statement = self.statement(&bind.statement)?;
-        self.check_free(&bind.portal)?;
+    fn bind(&mut self, bind: Bind, encoding: ClientEncoding) -> Result<()> {
+        let (name, of) = (bind.portal.decode(encoding)?, bind.statement.decode(encoding)?);
+        let statement = self.statement(&of)?;
+        self.check_free(&name)?;
         let types: Vec<_> = statement.iter().flat_map(TypedStatement::parameters).collect();
         if types.len() != bind.values.len() {
             return Err(violation(format!(
-                "bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
+                "bind message supplies {} parameters, but prepared statement \"{of}\" requires {}",
                 bind.values.len(),
-                bind.statement,
                 types.len()
             )));
         }
         let formats = Formats::of_codes(&bind.formats)?;
         formats.check(types.len())?;
-        let bytes = bind.values.iter().flatten().map(Vec::len).sum();
+        // Each byte may become two.
+        let most = 1 + usize::from(client_text::converts(encoding));
+        let bytes = bind.values.iter().flatten().map(|value| value.len() * most).sum();
         let memory = (bytes > inbox::AHEAD).then(|| self.connection.database().budget().reserve(bytes));
         let memory = memory.transpose()?;
-        let values = (bind.values.iter().zip(types).enumerate())
-            .map(|(at, (bytes, ty))| parameters::value(bytes.as_deref(), formats.of(at), ty, at));
+        let values = (bind.values.into_iter().zip(types).enumerate()).map(|(at, (bytes, ty))| {
+            let bytes = bytes.map(|bytes| parameters::in_utf8(bytes, encoding, formats.of(at), ty));
+            parameters::value(bytes.transpose()?.as_deref(), formats.of(at), ty, at)
+        });
         let values = values.collect::<Result<_>>()?;
         let results = Formats::of_codes(&bind.results)?;
         let described = match &statement {
@@ -429,7 +450,7 @@ impl Session {
             described,
             state: State::Ready,
         };
-        self.portals.insert(bind.portal, portal);
+        self.portals.insert(name, portal);
         Ok(())
     }
 
@@ -456,8 +477,7 @@ impl Session {
         let described = statement.map(|statement| statement.describe()).transpose()?;
         output.answers.parameters(types.into_iter());
         let described = described.unwrap_or_else(|| Arc::new(Described::Nothing));
-        tell_columns(&described, |_| Format::Text, output);
-        Ok(())
+        output.answers.described(&described, |_| Format::Text)
     }
 
     /// Describes a cursor of DECLARE, which is a portal, too.
@@ -465,8 +485,7 @@ impl Session {
         let declared = self.connection.declared_cursor(name);
         let (described, is_binary) = declared.map_err(|_| no_portal(name))?;
         let format = if is_binary { Format::Binary } else { Format::Text };
-        tell_columns(&described, |_| format, output);
-        Ok(())
+        output.answers.described(&described, |_| format)
     }
 
     fn close(&mut self, target: Target, name: &str) {
@@ -560,9 +579,9 @@ fn run_portal(
             }
             Begun::Done(response) => complete(response, output),
         },
-        (State::Ready, None, Described::CopyIn(shape) | Described::CopyOut(shape)) => {
+        (State::Ready, None, described @ (Described::CopyIn(_) | Described::CopyOut(..))) => {
             let values = &portal.values;
-            let copied = copied(statement.role(), *shape, (queue, &mut *output), |streams| {
+            let copied = copied(described, (queue, &mut *output), |streams| {
                 statement.execute_copy(values, streams)
             });
             complete(copied?, output);
@@ -636,10 +655,8 @@ fn simple(statement: &Statement, queue: &mut VecDeque<Message>, output: &mut Out
             statement.execute_into((), &mut RowSender::new(output, Heading::Sent, &formats))
         }
         StatementRole::CopyIn | StatementRole::CopyOut => {
-            let (Described::CopyIn(shape) | Described::CopyOut(shape)) = statement.describe()? else {
-                return Err(Error::internal("a COPY that is not one"));
-            };
-            copied(role, shape, (queue, output), |streams| {
+            let described = statement.describe()?;
+            copied(&described, (queue, output), |streams| {
                 statement.execute_copy(streams)
             })
         }
@@ -648,15 +665,19 @@ fn simple(statement: &Statement, queue: &mut VecDeque<Message>, output: &mut Out
 
 /// Runs COPY between a statement and the client.
 fn copied(
-    role: StatementRole,
-    shape: CopyShape,
+    described: &Described,
     (queue, output): (&mut VecDeque<Message>, &mut Output),
     run: impl FnOnce(&mut Copying<'_>) -> Result<Response>,
 ) -> Result<Response> {
-    let mut copying = Copying::new(output, queue, shape);
+    let (shape, schema) = match described {
+        Described::CopyIn(shape) => (*shape, None),
+        Described::CopyOut(shape, schema) => (*shape, Some(&**schema)),
+        Described::Nothing | Described::Rows(_) => return Err(Error::internal("a COPY that is not one")),
+    };
+    let mut copying = Copying::new(output, queue, shape, schema)?;
     let response = run(&mut copying).map_err(|error| copying.error(error))?;
-    if role == StatementRole::CopyOut {
-        copying.close();
+    if schema.is_some() {
+        copying.close()?;
     }
     Ok(response)
 }
@@ -671,24 +692,4 @@ fn complete(response: Response, output: &mut Output) {
         Outcome::Command { tag, rows } => output.answers.complete(tag, rows),
         Outcome::Rows(rows) => output.answers.complete(rows.tag(), Some(rows.len() as u64)),
     }
-}
-
-/// Tells the columns of a result: RowDescription, or NoData.
-fn tell_columns(described: &Described, format: impl Fn(usize) -> Format, output: &mut Output) {
-    match described.columns() {
-        Some(schema) => output.answers.columns(schema, format),
-        None => output.answers.plain(b'n'),
-    }
-}
-
-fn taken(name: &str) -> Error {
-    let message = format!("cursor \"{name}\" already exists");
-    Error::new(SqlState::DUPLICATE_CURSOR, message)
-}
-
-fn no_portal(name: &str) -> Error {
-    Error::new(
-        SqlState::INVALID_CURSOR_NAME,
-        format!("portal \"{name}\" does not exist"),
-    )
 }

@@ -108,6 +108,8 @@ impl PartialEq for ReportedState {
 
 impl Board {
     pub fn new(database: Database, settings: Arc<Settings>, cancel: Cancel) -> Board {
+        let activity = Activity::new(cancel);
+        activity.set_client_encoding(settings.client_encoding);
         Board {
             database,
             direct: AtomicU64::new(0),
@@ -120,7 +122,7 @@ impl Board {
             }),
             has_changes: AtomicBool::new(false),
             sequences: SequenceValues::default(),
-            activity: Arc::new(Activity::new(cancel)),
+            activity: Arc::new(activity),
             prepared: ListedStatements::default(),
             cursors: ListedCursors::default(),
             portals: ListedCursors::default(),
@@ -267,6 +269,7 @@ impl Board {
     /// Tells of the session's settings, and of the modes of its open transaction.
     pub fn tell(&self, settings: &Arc<Settings>, modes: Option<TransactionModes>) {
         let mut state = self.state();
+        self.activity.set_client_encoding(settings.client_encoding);
         state.settings = settings.clone();
         state.modes = modes;
     }
@@ -475,6 +478,7 @@ impl SessionSettings for Board {
                 Arc::make_mut(&mut state.settings).reset(name, &start)?;
             }
         }
+        self.activity.set_client_encoding(state.settings.client_encoding);
         state.calls += 1;
         let change = Change {
             name: name.to_owned(),

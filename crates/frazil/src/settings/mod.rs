@@ -2,6 +2,7 @@
 
 mod around;
 mod board;
+mod client_encoding;
 mod kind;
 mod listed;
 mod own;
@@ -12,6 +13,7 @@ mod user;
 pub(crate) use around::Around;
 pub use board::ReportedState;
 pub(crate) use board::{Board, Change};
+pub use client_encoding::ClientEncoding;
 pub(crate) use kind::{Read, shown_flag};
 pub(crate) use listed::{is_listed, listed};
 pub(crate) use setting::Setting;
@@ -27,7 +29,6 @@ use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::{Acknowledge, ScanOptions};
 use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, SqlState, Zone};
-use postgresql::ClientEncoding;
 use setting::Access;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The rows of PostgreSQL's settings that only exist because its dumps, drivers and tools set them. Values are checked
 //! and shown; they change no answer, and those that would are refused.
 
+use super::client_encoding::ClientEncoding;
 use super::kind::{Read, ValueKind, wrong};
 use super::setting::Setting;
 use super::{SessionTimeouts, Settings};
@@ -53,7 +54,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "client_encoding",
         ValueKind::Text,
-        |settings, read| encoding(&read).map(|encoding| settings.client_encoding = encoding),
+        |settings, read| ClientEncoding::read(&read).map(|encoding| settings.client_encoding = encoding),
         |settings| settings.client_encoding.name().to_owned(),
         "Encoding of texts.",
     )
@@ -391,99 +392,6 @@ pub(super) static SETTINGS: &[Setting] = &[
     cost("effective_cache_size", ValueKind::Units(1, PAGE), "4GB"),
     cost("min_parallel_table_scan_size", ValueKind::Units(0, PAGE), "8MB"),
     cost("min_parallel_index_scan_size", ValueKind::Units(0, PAGE), "512kB"),
-];
-
-/// The encoding of a client's texts. Both encodings send the bytes that are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClientEncoding {
-    /// UTF-8.
-    #[default]
-    Utf8,
-    /// Bytes whose meaning the client does not say. As in PostgreSQL, texts of the client must be UTF-8 nevertheless.
-    SqlAscii,
-}
-
-impl ClientEncoding {
-    /// PostgreSQL's name of the encoding.
-    pub fn name(self) -> &'static str {
-        match self {
-            ClientEncoding::Utf8 => "UTF8",
-            ClientEncoding::SqlAscii => "SQL_ASCII",
-        }
-    }
-}
-
-/// UTF-8 and SQL_ASCII under their names; 0A000 for other encodings that PostgreSQL has, 22023.
-fn encoding(read: &Read) -> Result<ClientEncoding> {
-    let text = read.word()?;
-    let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
-    match plain.to_ascii_lowercase().as_str() {
-        "utf8" | "unicode" => Ok(ClientEncoding::Utf8),
-        "sqlascii" => Ok(ClientEncoding::SqlAscii),
-        known if ENCODINGS.contains(&known) => {
-            let error = Error::unsupported(format!("client_encoding \"{text}\""));
-            Err(error.with_hint("use UTF8, or SQL_ASCII for bytes that are sent as they are stored"))
-        }
-        _ => Err(wrong(
-            "client_encoding",
-            text,
-            "the name of an encoding, which must be UTF8 or SQL_ASCII",
-        )),
-    }
-}
-
-/// Other encodings of PostgreSQL's clients, without signs and in lower case.
-const ENCODINGS: [&str; 50] = [
-    "eucjp",
-    "euccn",
-    "euckr",
-    "euctw",
-    "eucjis2004",
-    "muleinternal",
-    "latin1",
-    "latin2",
-    "latin3",
-    "latin4",
-    "latin5",
-    "latin6",
-    "latin7",
-    "latin8",
-    "latin9",
-    "latin10",
-    "win1250",
-    "win1251",
-    "win1252",
-    "win1253",
-    "win1254",
-    "win1255",
-    "win1256",
-    "win1257",
-    "win1258",
-    "win866",
-    "win874",
-    "win",
-    "abc",
-    "tcvn",
-    "tcvn5712",
-    "vscii",
-    "koi8r",
-    "koi8u",
-    "koi8",
-    "alt",
-    "iso88595",
-    "iso88596",
-    "iso88597",
-    "iso88598",
-    "iso88591",
-    "sjis",
-    "shiftjis",
-    "big5",
-    "gbk",
-    "uhc",
-    "gb18030",
-    "johab",
-    "shiftjis2004",
-    "mskanji",
 ];
 
 /// ISO and MDY under their names; 0A000 for other styles and orders, 22023.

@@ -25,6 +25,15 @@ pub enum CopyFormat {
     Parquet,
 }
 
+/// The encoding of the texts that COPY reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEncoding {
+    /// No ENCODING is given. A server's client reads and writes texts in its own encoding; files are UTF-8.
+    Client,
+    /// ENCODING is given: UTF-8.
+    Utf8,
+}
+
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyCompression {
@@ -88,6 +97,8 @@ pub struct CopyOptions {
     pub force_null: CopyColumns,
     /// Of JSON: whether the objects are written as an array.
     pub array: bool,
+    /// The encoding of its texts.
+    pub encoding: CopyEncoding,
     /// How it is compressed.
     pub compression: CopyCompression,
     /// Of Parquet: most rows of a row group.
@@ -192,6 +203,7 @@ impl CopyOptions {
             force_not_null: CopyColumns::default(),
             force_null: CopyColumns::default(),
             array: false,
+            encoding: CopyEncoding::Client,
             compression: CopyCompression::Usual,
             row_group_rows: ROW_GROUP_ROWS,
             on_error: CopyOnError::Stop,

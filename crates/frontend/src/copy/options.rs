@@ -1,8 +1,8 @@
 //! The options of COPY, from their tokens.
 
 use super::{
-    CopyColumns, CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions,
-    invalid,
+    CopyColumns, CopyCompression, CopyEncoding, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError,
+    CopyOptions, invalid,
 };
 use crate::parse::Cursor;
 use frazil_catalog::WrittenName;
@@ -140,7 +140,7 @@ fn option(cursor: &mut Cursor, given: &mut Given, syntax: Syntax) -> Result<()> 
         "force_quote" => given.others.force_quote = columns(cursor, syntax, &name)?,
         "force_not_null" => given.others.force_not_null = columns(cursor, syntax, &name)?,
         "force_null" => given.others.force_null = columns(cursor, syntax, &name)?,
-        "encoding" => encoding(&text(cursor)?)?,
+        "encoding" => given.others.encoding = encoding(&text(cursor)?)?,
         // FREEZE has no effect: rows freeze when they are cold.
         "freeze" => drop(flag(cursor)?),
         _ => return own_option(cursor, &mut given.others, &name),
@@ -234,10 +234,10 @@ fn columns(cursor: &mut Cursor, syntax: Syntax, option: &str) -> Result<CopyColu
     }
 }
 
-/// Checks the name of an encoding. 0A000 for all but UTF-8.
-fn encoding(name: &str) -> Result<()> {
+/// The encoding of a name. 0A000 for all but UTF-8.
+fn encoding(name: &str) -> Result<CopyEncoding> {
     match name.to_lowercase().as_str() {
-        "utf8" | "utf-8" | "unicode" => Ok(()),
+        "utf8" | "utf-8" | "unicode" => Ok(CopyEncoding::Utf8),
         _ => Err(Error::unsupported(format!("COPY encoding {name}"))),
     }
 }

@@ -10,6 +10,7 @@ mod cursors;
 mod error_fields;
 mod extended;
 mod hostile;
+mod latin1;
 mod login;
 mod mutations;
 mod notices;
