@@ -89,17 +89,34 @@ fn has_fraction(value: &Value, ty: LogicalType) -> Result<bool> {
 
 /// True if the value at a position is one of a type as it is: [`convert`] would make a copy of it.
 fn is_converted(given: &GivenValues<'_>, at: usize, ty: LogicalType) -> bool {
-    let value = &given.values[at];
-    if given.is_typed()
-        && let Some(own) = given.own_type(at)
-    {
-        return own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC);
+    let own = given.is_typed().then(|| given.own_type(at)).flatten();
+    match (&given.values[at], own) {
+        (Value::Null, _) => true,
+        (value @ Value::Text(text), None) => is_kept_text(text, ty) && !holds_zero(value),
+        (Value::Int(v), own) => is_same_number(*v, own, ty),
+        (_, Some(own)) => own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC),
+        (value, None) => LogicalType::of_value(value) == ty,
     }
-    match value {
-        Value::Null => true,
-        Value::Int(v) => ty.is_integer() && ty.range().is_some_and(|(min, max)| min <= *v && *v <= max),
-        value => LogicalType::of_value(value) == ty && !holds_zero(value),
-    }
+}
+
+/// True if a column of a type of texts stores a text as it is.
+fn is_kept_text(text: &str, ty: LogicalType) -> bool {
+    let is_text = match ty {
+        LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(_) => ty.is_text(),
+        _ => false,
+    };
+    is_text && value_ops::kept_text(text, ty).is_ok_and(|kept| kept.len() == text.len())
+}
+
+/// True if a number of type `own` is a `ty` without a change of its digits. `None`: the number tells its own type.
+fn is_same_number(v: i128, own: Option<LogicalType>, ty: LogicalType) -> bool {
+    let has_its_digits = match (own, ty) {
+        (None, ty) => ty.is_integer(),
+        (Some(own), ty) if own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC) => return true,
+        (Some(LogicalType::Decimal { scale: own, .. }), LogicalType::Decimal { scale, .. }) => own == scale,
+        (Some(own), ty) => own.is_integer() && ty.is_integer(),
+    };
+    has_its_digits && ty.range().is_some_and(|(min, max)| min <= v && v <= max)
 }
 
 /// 22021 for a text with the character that no text has.
