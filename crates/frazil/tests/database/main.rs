@@ -65,6 +65,7 @@ mod lookups;
 mod many_elements;
 mod migrations;
 mod model;
+mod narrow_rows;
 mod notices;
 mod notifications;
 mod parameter_types;
