@@ -225,10 +225,83 @@ mod tests {
             state(convert(&text("x"), LogicalType::Integer)),
             Err(SqlState::INVALID_TEXT)
         );
-        for ty in [LogicalType::Text, LogicalType::Varchar(9), LogicalType::Char(1)] {
+        for ty in [
+            LogicalType::Text,
+            LogicalType::Varchar(9),
+            LogicalType::Char(1),
+            LogicalType::Char(9),
+        ] {
             let given = [text("\0")];
             let refused = converted(&[ty], GivenValues::raw(&given), Zone::UTC).map_err(|e| e.state());
             assert_eq!(refused, Err(SqlState::CHARACTER_NOT_IN_REPERTOIRE));
         }
+    }
+
+    /// Values that are not copied are those that [`convert`] leaves as they are.
+    #[test]
+    fn a_value_is_borrowed_only_if_its_conversion_changes_nothing() {
+        let decimal = |precision, scale| LogicalType::Decimal { precision, scale };
+        let texts = ["", " ", "ab", "ab ", " ab", "abc", "äöü", "äöü ", "abcd", "\0"];
+        let numbers = [
+            0,
+            1,
+            -1,
+            99,
+            100,
+            -100,
+            32_767,
+            32_768,
+            999_999,
+            1_000_000,
+            1 << 31,
+            1 << 63,
+        ];
+        let own = [
+            LogicalType::SmallInt,
+            LogicalType::Integer,
+            LogicalType::BigInt,
+            LogicalType::Oid,
+            LogicalType::Date,
+            LogicalType::TIMESTAMP,
+            decimal(4, 2),
+            decimal(18, 2),
+            decimal(18, 0),
+        ];
+        let mut wanted = own.to_vec();
+        wanted.extend([
+            LogicalType::Text,
+            LogicalType::Char(1),
+            LogicalType::Char(3),
+            LogicalType::Varchar(3),
+            LogicalType::Name,
+            LogicalType::Boolean,
+            LogicalType::Json,
+        ]);
+        let mut given: Vec<(Value, Option<LogicalType>)> = Vec::new();
+        given.push((Value::Null, None));
+        given.extend(texts.map(|text| (Value::Text(text.to_owned()), None)));
+        for ty in own {
+            let (least, most) = ty.range().unwrap();
+            let in_range = numbers.into_iter().filter(|n| (least..=most).contains(n));
+            given.extend(in_range.map(|n| (Value::Int(n), Some(ty))));
+        }
+        let mut borrowed = 0;
+        for (value, own) in &given {
+            for &ty in &wanted {
+                let (values, types) = ([value.clone()], [*own]);
+                let given = GivenValues::typed(&values, &types);
+                if is_converted(&given, 0, ty) {
+                    borrowed += 1;
+                    let from = given.converted_from(0, Zone::UTC);
+                    assert_eq!(
+                        convert(value, from, ty).as_ref(),
+                        Ok(value),
+                        "{value:?} of {own:?} as {ty}"
+                    );
+                }
+            }
+        }
+        // Types of their own, and numbers and texts of others.
+        assert!(borrowed > 100, "{borrowed}");
     }
 }
