@@ -73,7 +73,10 @@ fn keys() -> Vec<Vec<Value>> {
         BLOCKS * BLOCK - 1,
         BLOCKS * BLOCK,
     ];
-    let mut keys = each(ends.into_iter().chain([777, 2_000_000_000, -2_000_000_000]));
+    let mut keys = each(
+        ends.into_iter()
+            .chain([777, BLOCK / 3, 2_000_000_000, -2_000_000_000]),
+    );
     keys.push(vec![Value::Null]);
     keys
 }
@@ -191,12 +194,13 @@ fn each_version_has_its_own_bounds() {
     rows(&c, "commit; freeze table t; freeze table t order by r");
     assert!(look(&mine).contains("mine"));
     assert_eq!(look(&its), before);
+    rows(&other, "commit");
+    assert!(look(&its).contains("mine"));
     rows(
         &c,
         "alter table t drop column r; alter table t add column n integer default 7",
     );
     assert!(look(&mine).contains("mine"));
-    rows(&other, "commit");
     assert!(look(&its).contains("mine"));
     let added = c.prepare("select k from t where n = $1 and k = 2000").unwrap();
     assert!(outcome(&added, &[int(7)]).contains("2000"));
