@@ -294,8 +294,8 @@ mod tests {
                     borrowed += 1;
                     let from = given.converted_from(0, Zone::UTC);
                     assert_eq!(
-                        convert(value, from, ty).as_ref(),
-                        Ok(value),
+                        convert(value, from, ty).as_ref().ok(),
+                        Some(value),
                         "{value:?} of {own:?} as {ty}"
                     );
                 }
