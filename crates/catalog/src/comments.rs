@@ -9,7 +9,7 @@ use crate::{
     Catalog, PUBLIC, QualifiedName, Relation, TypeKind, identifier, missing_schema, not_a_sequence,
     not_a_table,
 };
-use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, SqlState};
+use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, SqlState, session_settings};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -298,7 +298,7 @@ impl Catalog {
     /// Names the object of a comment as the statement does. Returns `None` if the object does not exist.
     pub fn comment_words(&self, of: Commented) -> Option<String> {
         Some(match of {
-            Commented::Database => format!("database {}", crate::DATABASE),
+            Commented::Database => format!("database {}", identifier(&session_settings::database())),
             Commented::Column(id, number) => {
                 let relation = self.relation_of(id)?;
                 let columns = self.columns_of(id)?;

@@ -190,9 +190,6 @@ impl Relation {
     }
 }
 
-/// The name of the database.
-pub const DATABASE: &str = "frazil";
-
 /// One immutable version of the catalog.
 #[derive(Clone, Debug)]
 pub struct Catalog {

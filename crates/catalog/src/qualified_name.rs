@@ -1,7 +1,7 @@
 //! Schemas, and names of objects: in a schema, as the catalog keeps them, and as statements write them.
 
 use crate::names::identifier;
-use frazil_types::{Error, ObjectId, Result, SqlState};
+use frazil_types::{Error, ObjectId, Result, SqlState, session_settings};
 use std::fmt;
 
 /// The schema that a new database has.
@@ -98,15 +98,16 @@ impl WrittenName {
 
     /// The name that a text gives, perhaps with its schema: folded to lower case unless it is quoted.
     pub fn read(text: &str) -> WrittenName {
-        let mut is_quoted = false;
-        let dot = text.char_indices().find(|&(_, c)| {
-            is_quoted ^= c == '"';
-            c == '.' && !is_quoted
-        });
-        match dot {
-            Some((at, _)) => WrittenName {
-                schema: Some(folded(&text[..at])),
-                name: folded(&text[at + 1..]),
+        match split(text) {
+            Some((first, rest)) => match split(rest) {
+                Some((schema, name)) if folded(first) == session_settings::database() => WrittenName {
+                    schema: Some(folded(schema)),
+                    name: folded(name),
+                },
+                _ => WrittenName {
+                    schema: Some(folded(first)),
+                    name: folded(rest),
+                },
             },
             None => WrittenName::unqualified(folded(text)),
         }
@@ -119,6 +120,16 @@ impl WrittenName {
             name: self.name.strip_prefix('_')?.to_owned(),
         })
     }
+}
+
+/// The parts of a text before and behind its first point outside of quotes.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let mut is_quoted = false;
+    let (at, _) = text.char_indices().find(|&(_, c)| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
+    })?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// A name as the catalog keeps it.

@@ -6,7 +6,9 @@ use crate::sequence_state::{Position, SequenceDefinition, SequenceState};
 use crate::sequence_text::{next_value_text, replace_sequences};
 use crate::view::taken;
 use crate::{Catalog, QualifiedName, TableEntry, missing_schema};
-use frazil_types::{ColumnDef, ColumnDefault, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState};
+use frazil_types::{
+    ColumnDef, ColumnDefault, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState, session_settings,
+};
 use std::sync::Arc;
 
 /// Options of CREATE SEQUENCE and ALTER SEQUENCE. `None`: the statement does not say.
@@ -409,13 +411,23 @@ impl Catalog {
         replace_sequences(text, |id| {
             let sequence = self.sequence_of(id)?;
             let name = self.qualified(sequence.namespace, &sequence.name);
-            let shown = match name.schema == crate::PUBLIC {
+            let shown = match name.schema == crate::PUBLIC && is_public_searched() {
                 true => crate::identifier(&name.name),
                 false => name.to_string(),
             };
             Some(shown.replace('\'', "''"))
         })
     }
+}
+
+/// True if a name without a schema may be one of `public`, by the search path of the session that asks.
+fn is_public_searched() -> bool {
+    let session = session_settings::of_statement();
+    let path = session.and_then(|session| session.show("search_path").ok().flatten());
+    path.is_none_or(|path| {
+        path.split(',')
+            .any(|schema| schema.trim().trim_matches('"') == crate::PUBLIC)
+    })
 }
 
 /// 55000 for a column that cannot become an identity column, because it has values from elsewhere, or NULL.

@@ -52,7 +52,7 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     );
     let server = server.map_err(Complaint::opening)?;
     hear(server.stopper(), tls.clone())?;
-    tell(options, &name, &server, tls.as_ref())?;
+    tell(options, &name, &server, tls.as_ref());
     notify::ready();
     let served = server.run();
     let closed = database.close();
@@ -160,7 +160,7 @@ fn hear(stopper: Stopper, tls: Option<Tls>) -> Result<(), Complaint> {
                 SIGHUP => reload(tls.as_ref()),
                 _ if is_draining => stopper.end(),
                 _ => {
-                    eprintln!("shutting down: open transactions may end; another signal ends them");
+                    complain("shutting down: open transactions may end; another signal ends them");
                     notify::stopping();
                     stopper.drain();
                     is_draining = true;
@@ -177,44 +177,45 @@ fn hear(stopper: Stopper, tls: Option<Tls>) -> Result<(), Complaint> {
 /// Reads the certificate anew, and says what came of it.
 fn reload(tls: Option<&Tls>) {
     let Some((tls, certificate)) = tls.and_then(|tls| Some((tls, tls.certificate()?))) else {
-        return eprintln!("there is no certificate to be read anew");
+        return complain("there is no certificate to be read anew");
     };
-    match tls.reload() {
-        Ok(()) => eprintln!(
-            "new connections have the certificate of \"{}\"",
-            certificate.display()
-        ),
-        Err(error) => eprintln!("WARNING: the server keeps its certificate: {error}"),
-    }
+    complain(&match tls.reload() {
+        Ok(()) => {
+            let certificate = certificate.display();
+            format!("new connections have the certificate of \"{certificate}\"")
+        }
+        Err(error) => format!("WARNING: the server keeps its certificate: {error}"),
+    });
 }
 
-/// Says what is served, where, and to whom.
-fn tell(options: &ServeOptions, name: &str, server: &Server, tls: Option<&Tls>) -> Result<(), Complaint> {
+/// Writes a line to standard error, which may be closed: the server stays.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Says what is served, where, and to whom, in one piece. Whoever listens may go: the server stays.
+fn tell(options: &ServeOptions, name: &str, server: &Server, tls: Option<&Tls>) {
     let who = match &options.user {
         None if options.trust_loopback => "WITHOUT A PASSWORD, to every program of this machine".to_owned(),
         None => "to its roles with their passwords".to_owned(),
         Some(user) => format!("to the role \"{user}\" with its password"),
     };
-    let mut out = std::io::stdout().lock();
     let how = match (tls, options.tls_required) {
         (None, _) => "",
         (Some(_), false) => ", with TLS for clients that ask for it",
         (Some(_), true) => ", with TLS",
     };
-    writeln!(
-        out,
-        "serving database \"{name}\" at {} {who}{how}",
-        server.address()
-    )?;
+    let mut text = format!("serving database \"{name}\" at {} {who}{how}\n", server.address());
     if let Some(address) = server.metrics_address() {
-        writeln!(out, "metrics and health: http://{address}/metrics")?;
+        text += &format!("metrics and health: http://{address}/metrics\n");
     }
     if options.tls_cert.is_none() && tls.is_some() {
         let certificate = tls
             .and_then(Tls::certificate)
             .map(|path| path.display().to_string());
         let certificate = certificate.unwrap_or_else(|| "in memory, until the server ends".to_owned());
-        writeln!(out, "self-signed certificate: {certificate}")?;
+        text += &format!("self-signed certificate: {certificate}\n");
     }
-    Ok(out.flush()?)
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

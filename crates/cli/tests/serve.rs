@@ -340,3 +340,27 @@ fn too_few_open_files_are_told() {
     assert!(warning.starts_with(expected), "{warning}");
     serving.end();
 }
+
+#[test]
+fn a_server_outlives_those_who_listen_to_it() {
+    let directory = Directory::new("unheard");
+    let mut command = directory.command(&["--listen", "127.0.0.1:0", "--trust-loopback", "--tls-required"]);
+    let mut child = command.spawn().expect("it starts");
+    drop(child.stderr.take());
+    let mut first = String::new();
+    let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+    out.read_line(&mut first).expect("it is text");
+    drop(out);
+    let address = first.split(" at ").nth(1).expect("it says where");
+    let address = address.split([',', ' ', '\n']).next().expect("it says where");
+    let kill = |name: &str| {
+        let status = Command::new("kill")
+            .args([name, &child.id().to_string()])
+            .status();
+        assert!(status.expect("kill is there").success());
+    };
+    kill("-HUP");
+    std::net::TcpStream::connect(address).expect("it listens");
+    kill("-TERM");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

@@ -417,7 +417,7 @@ fn a_shell_goes_from_a_database_to_another() {
     let (host, port) = serving.address.split_once(':').expect("it has a port");
     let expected = format!(
         "The database is \"shop\" on the server \"{host}\", port {port}, as role \"app\".\nthere\n\
-         current_user\npostgres\nName,Owner,Encoding\nfrazil,postgres,UTF8\n"
+         current_user\npostgres\nName,Owner,Encoding\nshop,postgres,UTF8\n"
     );
     assert!(out.starts_with(&expected), "{out}");
 }

@@ -7,7 +7,7 @@
 //! no string but those of build rows. [`PipelineContext::drain`](frazil_runtime::abi::PipelineContext) tells all
 //! stages to hand on what they have.
 
-use crate::breakers::{Layout, PlanLayouts};
+use crate::breakers::PlanLayouts;
 use crate::may_pause::may_pause;
 use crate::pipeline_function::live_at;
 use crate::source_shape::SourceShape;
@@ -60,11 +60,7 @@ pub(crate) fn drained(layouts: &PlanLayouts, pipeline: &Pipeline, refilled: &[us
     }
     let tells_morsels = match &pipeline.sink {
         Sink::Mark => false,
-        Sink::Into(id, _) => match layouts.of_breaker(*id) {
-            Layout::Join(_) => false,
-            Layout::Groups(layout) => !layout.is_any_order(),
-            Layout::Sorter(_) | Layout::Windows(_) | Layout::Buffer(_) => true,
-        },
+        Sink::Into(id, _) => layouts.of_breaker(*id).tells_morsels(),
     };
     if tells_morsels {
         Drained::EachMorsel

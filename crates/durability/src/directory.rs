@@ -447,7 +447,7 @@ pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
 
 /// Removes segments that the manifest does not name: a crash left them behind. Files of other names stay. Returns the
 /// greatest number of a segment that is there or could not be removed.
-fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
+pub(crate) fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
     let _ = vfs.remove(&path.join("manifest.new"));
     let named = named_segments(&state.manifest);
     let mut greatest = 0;

@@ -8,8 +8,8 @@ use frazil_catalog::{
     Acl, AclItem, Catalog, DefaultsOf, Guarded, GuardedKind, Role, RoleId, SchemaEntry, identifier,
 };
 use frazil_catalog::{Right, Rights};
-use frazil_types::Zone;
 use frazil_types::date::write_instant;
+use frazil_types::{Zone, session_settings};
 
 /// The roles, owners and privileges of a database.
 #[derive(Clone, Debug, Default)]
@@ -203,7 +203,7 @@ fn settings(catalog: &Catalog, in_database: bool) -> Vec<String> {
     let statements = all
         .filter(|(of, _)| of.in_database == in_database)
         .flat_map(|(of, list)| {
-            let database = frazil_catalog::DATABASE;
+            let database = identifier(&session_settings::database());
             let sessions = match (of.role, in_database) {
                 (RoleId::PUBLIC, true) => format!("database {database}"),
                 (RoleId::PUBLIC, false) => "role all".to_owned(),

@@ -12,10 +12,10 @@ use frazil_durability::{Access, Directory, Inspection, Loss, Opening};
 use frazil_exec::WorkerPool;
 use frazil_files::{FileAccess, FooterCache};
 use frazil_storage::{CommitTimes, Store};
-use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
+use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState, session_settings};
 use frazil_vfs::{Process, SystemVfs, Vfs};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 /// Share of the machine's memory that statements may use unless `memory_limit` says otherwise.
 const MEMORY_SHARE: f64 = 0.8;
@@ -52,6 +52,8 @@ struct Inner {
     footers: Arc<FooterCache>,
     /// What its connections begin with.
     file_access: FileAccess,
+    /// The name by which a server serves it.
+    name: OnceLock<String>,
     /// Dropped last, when the directory is free again.
     presence: Arc<()>,
 }
@@ -254,6 +256,7 @@ impl Database {
             statistics: DatabaseStatistics::new(parameters::now_micros()),
             footers: Arc::default(),
             file_access,
+            name: OnceLock::new(),
             presence: Arc::default(),
         }))
     }
@@ -428,7 +431,23 @@ impl Database {
         &self.0.file_access
     }
 
-    pub(crate) fn budget(&self) -> &MemoryBudget {
+    /// The name of the database: `frazil`, unless a server serves it by another one.
+    pub fn name(&self) -> &str {
+        self.0
+            .name
+            .get()
+            .map_or(session_settings::DATABASE, String::as_str)
+    }
+
+    /// Gives the database the name by which a server serves it. The first name stays.
+    pub fn serve_as(&self, name: &str) {
+        // A second server of a database in one process has its clients connect by another name.
+        let _ = self.0.name.set(name.to_owned());
+    }
+
+    /// The memory that statements share, bounded by `memory_limit`: a server counts against it what it holds for its
+    /// clients.
+    pub fn budget(&self) -> &MemoryBudget {
         &self.0.budget
     }
 

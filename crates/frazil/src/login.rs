@@ -61,7 +61,7 @@ impl Connection {
         let snapshot = database.store().snapshot();
         let catalog = snapshot.catalog();
         if !catalog.permits(role.id, &Demand::All(Guarded::Database, Rights::CONNECT)) {
-            let message = format!("permission denied for database \"{}\"", frazil_catalog::DATABASE);
+            let message = format!("permission denied for database \"{}\"", database.name());
             let error = Error::new(SqlState::INSUFFICIENT_PRIVILEGE, message);
             return Err(error.with_detail("User does not have CONNECT privilege."));
         }

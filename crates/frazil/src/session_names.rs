@@ -3,15 +3,14 @@
 use crate::system_tables;
 use crate::table_info::{check_text, definition, index_definition, view_text};
 use frazil_catalog::{
-    Catalog, Commented, ConstraintKind, DATABASE, Guarded, IndexEntry, QualifiedName, Relation, RoleId,
-    SearchPath,
+    Catalog, Commented, ConstraintKind, Guarded, IndexEntry, QualifiedName, Relation, RoleId, SearchPath,
 };
 use frazil_catalog::{
     SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema, key_sql,
 };
 use frazil_frontend::{Asked, AskedColumn, Bytes, SessionCatalog};
 use frazil_storage::{Snapshot, TableSnapshot};
-use frazil_types::{ColumnDef, ObjectId, Schema, attribute_number};
+use frazil_types::{ColumnDef, ObjectId, Schema, attribute_number, session_settings};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -220,7 +219,7 @@ impl SessionCatalog for SessionNames {
                 let role = catalog.access().role(RoleId(oid))?;
                 Some(role.name.clone())
             }
-            Asked::Database => (oid == system_tables::DATABASE).then(|| DATABASE.to_owned()),
+            Asked::Database => (oid == system_tables::DATABASE).then(session_settings::database),
             Asked::Sequence => {
                 let sequence = catalog.sequence_of(ObjectId::of_oid(oid)?)?;
                 Some(sequence.name.clone())
@@ -257,7 +256,8 @@ impl SessionCatalog for SessionNames {
             | Asked::ShortIndex
             | Asked::View
             | Asked::Sequence => self.found(asked, &WrittenName::read(text)),
-            Asked::Database => (WrittenName::read(text).name == DATABASE).then_some(system_tables::DATABASE),
+            Asked::Database => (WrittenName::read(text).name == session_settings::database())
+                .then_some(system_tables::DATABASE),
             Asked::Role => {
                 let role = self
                     .catalog()

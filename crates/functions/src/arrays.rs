@@ -91,6 +91,11 @@ impl Typing {
         if x.ty().and_then(LogicalType::document) == Some(DocumentForm::Binary) {
             return self.document_subscript(x, subscripts, span);
         }
+        if let (Operand::Typed(name), [Subscript::Index(_)]) = (&x, &subscripts[..])
+            && let Some(ty) = name.ty.letter()
+        {
+            return self.letter((name.clone(), ty), subscripts, span);
+        }
         let Some((array, element)) = typed_array(&x) else {
             let name = name_of(x.ty());
             let message = format!("cannot subscript type {name} because it does not support subscripting");
@@ -102,18 +107,7 @@ impl Typing {
         let is_slice = subscripts.iter().any(|s| matches!(s, Subscript::Slice(..)));
         let bound = |x: Option<Operand>, without: i128| match x {
             None => Ok(int(without, COUNT)),
-            Some(x) => {
-                let at = x.span();
-                let cast = self.cast(x, LENGTH, CastContext::Assignment, Span::NONE);
-                let e = cast.map_err(|e| match e.state() {
-                    SqlState::DATATYPE_MISMATCH | SqlState::CANNOT_COERCE => {
-                        let message = "array subscript must have type integer";
-                        Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(at)
-                    }
-                    _ => e,
-                })?;
-                Ok(convert(e, COUNT, CastLength::Refuse))
-            }
+            Some(x) => self.bound(x),
         };
         let ty = array.ty;
         let mut arguments = vec![array];
@@ -134,6 +128,38 @@ impl Typing {
         }
         .at(span)
         .into())
+    }
+
+    /// A subscript as a number. 42804 for one that cannot be an integer.
+    fn bound(&self, x: Operand) -> Result<Expr> {
+        let at = x.span();
+        let cast = self.cast(x, LENGTH, CastContext::Assignment, Span::NONE);
+        let e = cast.map_err(|e| match e.state() {
+            SqlState::DATATYPE_MISMATCH | SqlState::CANNOT_COERCE => {
+                let message = "array subscript must have type integer";
+                Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(at)
+            }
+            _ => e,
+        })?;
+        Ok(convert(e, COUNT, CastLength::Refuse))
+    }
+
+    /// `name[i]`: a byte of a name as a "char", counted from 0, as PostgreSQL has it.
+    fn letter(
+        &self,
+        (name, ty): (Expr, LogicalType),
+        subscripts: Vec<Subscript>,
+        span: Span,
+    ) -> Result<Operand> {
+        let mut arguments = vec![name];
+        for subscript in subscripts {
+            if let Subscript::Index(at) = subscript {
+                arguments.push(self.bound(at)?);
+            }
+        }
+        Ok(rows("name_letter", OnNull::Null, letter_at, arguments, ty)
+            .at(span)
+            .into())
     }
 
     /// `||` where an operand is an array: two arrays, or an array and an element. 42883.
@@ -353,6 +379,23 @@ fn element_at(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     }
     out.value(&array.get(at)?)
 }
+
+/// A byte of a name: NULL outside of its 64 bytes, and nothing behind the name's own. Other bytes than those of ASCII
+/// are shown as their octal digits.
+fn letter_at(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let (name, at) = (row.text(0), row.int(1));
+    match usize::try_from(at).ok().filter(|&at| at < NAME_BYTES) {
+        None => out.null(),
+        Some(at) => match name.as_bytes().get(at) {
+            None => out.text(""),
+            Some(byte) if byte.is_ascii() => out.text(&name[at..=at]),
+            Some(byte) => out.text(&format!("\\{byte:o}")),
+        },
+    }
+}
+
+/// Bytes of PostgreSQL's type name, with a zero at the end.
+const NAME_BYTES: usize = 64;
 
 /// `array[from:to][from:to]`: what of it lies within the bounds, counted from 1; all of dimensions without bounds.
 fn slice(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {

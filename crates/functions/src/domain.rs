@@ -2,8 +2,8 @@
 
 use crate::build::{boolean, int, text};
 use crate::vector::{OnNull, Output, Row, rows};
-use frazil_plan::Expr;
-use frazil_types::{Error, LogicalType, ObjectId, Result, SqlState};
+use frazil_plan::{COUNT, Expr};
+use frazil_types::{Error, ObjectId, Result, SqlState};
 
 /// A domain as its errors tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Blamed<'a> {
 impl Blamed<'_> {
     /// The arguments of a function that the error is made of, with those before them.
     fn arguments(self, value: Expr, condition: Expr, message: &str) -> Vec<Expr> {
-        let namespace = int(self.namespace.0.into(), LogicalType::BigInt);
+        let namespace = int(self.namespace.0.into(), COUNT);
         vec![value, condition, text(message), text(self.domain), namespace]
     }
 }

@@ -75,7 +75,6 @@ pub use domain::{Blamed, not_null, satisfying};
 pub use frazil_types::value_ops::CastContext;
 pub use json_records::{JsonRecords, columns_needed, json_records};
 pub use literal::negated_literal;
-pub use named_oids::DATABASE;
 pub use operand::{Operand, Subscript, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
 pub use record::{RESULT_PARAMETER, Record};

@@ -8,20 +8,27 @@ use frazil_types::sql_type::named_oid;
 use frazil_types::{Error, Kind, Result, SqlState, Value};
 
 /// The name of every database.
-pub const DATABASE: &str = frazil_catalog::DATABASE;
 
 /// Schemas of tables, and of functions and types.
 pub(crate) const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
 
 /// A type by one of its names, with or without a length or digits.
 pub(crate) fn type_named(text: &str) -> Option<Kind> {
-    let text = text.trim().to_ascii_lowercase();
+    let text = text.trim();
+    let text = text.strip_prefix("\"pg_catalog\".").unwrap_or(text);
+    // A name in quotes is the one of pg_type.
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let of_catalog = |name: &str| Kind::ALL.into_iter().find(|kind| kind.info().typname == name);
+    if let Some(kind) = inner.and_then(of_catalog) {
+        return Some(kind);
+    }
+    let text = text.to_ascii_lowercase();
     let text = text.strip_prefix("pg_catalog.").unwrap_or(&text);
     let plain = match (text.find('('), text.find(')')) {
         (Some(from), Some(to)) if from < to => format!("{}{}", text[..from].trim_end(), &text[to + 1..]),
         _ => text.to_string(),
     };
-    Kind::named(&plain).or_else(|| Kind::ALL.into_iter().find(|kind| kind.info().typname == plain))
+    Kind::named(&plain).or_else(|| of_catalog(&plain))
 }
 
 /// The error of an object that is not there.
@@ -117,8 +124,16 @@ fn made(row: &Row<'_>, kind: Kind, given: Given<'_>) -> Result<Vec<u8>> {
 /// The oid of the built-in type that a text names, or of its arrays.
 fn built_in_of_text(text: &str) -> Option<u32> {
     let text = text.trim();
-    let own = text.strip_prefix("pg_catalog.").unwrap_or(text);
-    match text.strip_suffix("[]").or_else(|| own.strip_prefix('_')) {
+    let own = ["pg_catalog.", "\"pg_catalog\"."]
+        .iter()
+        .find_map(|schema| text.strip_prefix(schema));
+    let own = own.unwrap_or(text);
+    let quoted = own.strip_prefix("\"_").and_then(|name| name.strip_suffix('"'));
+    match text
+        .strip_suffix("[]")
+        .or_else(|| own.strip_prefix('_'))
+        .or(quoted)
+    {
         Some(element) => type_named(element).map(|kind| kind.info().array_oid),
         None => type_named(text)
             .map(|kind| kind.info().oid)

@@ -12,6 +12,7 @@ const STABLE: &[&str] = &[
     "array_to_string",
     "concat",
     "concat_ws",
+    "current_database",
     "current_role",
     "current_schema",
     "current_user",

@@ -7,29 +7,14 @@
 //! single group, but their reciprocals differ.
 
 use crate::can_fail::may_fail;
-use crate::pushdown::take;
 use crate::volatile::calls_volatile;
-use frazil_plan::operators::{Aggregate, Map};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan};
-use frazil_types::LogicalType;
+use frazil_plan::operators::Aggregate;
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Plan};
 
 /// Moves keys that follow from others above their aggregation.
 pub fn plan(plan: &mut Plan) {
     let (trees, columns) = plan.trees_mut();
-    trees.for_each(|tree| operator(tree, columns));
-}
-
-fn operator(op: &mut Operator, columns: &Columns) {
-    op.inputs_mut()
-        .into_iter()
-        .for_each(|input| operator(input, columns));
-    let Operator::Aggregate(aggregate) = op else {
-        return;
-    };
-    let derived = take_derived(aggregate, columns);
-    if !derived.is_empty() {
-        *op = Map::above(take(op), derived);
-    }
+    trees.for_each(|tree| tree.rewrite_aggregations(&mut |aggregate| take_derived(aggregate, columns)));
 }
 
 /// Takes the keys that follow from others out of an aggregation, as expressions over those that are left. At least one
@@ -38,7 +23,7 @@ fn take_derived(aggregate: &mut Aggregate, columns: &Columns) -> Vec<(ColumnId, 
     let mut known: Vec<(ColumnId, ColumnId)> = vec![];
     for (made, key) in &aggregate.groups {
         if let Some(column) = key.as_column()
-            && equal_is_same(key.ty)
+            && key.ty.equal_is_same()
             && !known.iter().any(|(of, _)| *of == column)
         {
             known.push((column, *made));
@@ -78,48 +63,4 @@ fn above(key: &Expr, known: &[(ColumnId, ColumnId)], columns: &Columns) -> Optio
     let mut above = key.clone();
     above.replace_columns(&|column| Some(Expr::column(group_of(column)?, columns)));
     Some(above)
-}
-
-/// True if values of a type that are equal are the same in every respect, so that functions give one value for all of
-/// them.
-fn equal_is_same(ty: LogicalType) -> bool {
-    match ty {
-        LogicalType::Boolean
-        | LogicalType::SmallInt
-        | LogicalType::Integer
-        | LogicalType::BigInt
-        | LogicalType::Decimal { .. }
-        | LogicalType::Date
-        | LogicalType::Time(_)
-        | LogicalType::Timestamp(_)
-        | LogicalType::TimestampTz(..)
-        | LogicalType::Varchar(_)
-        | LogicalType::Text
-        | LogicalType::Uuid
-        | LogicalType::Bytea
-        | LogicalType::Enum(_)
-        | LogicalType::Oid
-        | LogicalType::Name
-        | LogicalType::Regclass
-        | LogicalType::Regtype
-        | LogicalType::Regproc
-        | LogicalType::Regnamespace
-        | LogicalType::Regprocedure
-        | LogicalType::Regoperator
-        | LogicalType::Tid
-        | LogicalType::Xid
-        | LogicalType::Cid => true,
-        // 0 and −0; 1.0 and 1.00; a month and 30 days; blanks at the end; and what is made of such values.
-        LogicalType::Real
-        | LogicalType::Double
-        | LogicalType::Numeric
-        | LogicalType::Interval
-        | LogicalType::Char(_)
-        | LogicalType::Json
-        | LogicalType::Jsonb
-        | LogicalType::JsonPath
-        | LogicalType::Array(_)
-        | LogicalType::Record
-        | LogicalType::InternalChar => false,
-    }
 }

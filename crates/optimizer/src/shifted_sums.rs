@@ -5,11 +5,8 @@
 //! group. An addition that may fail stays where it is, because rows must raise its error.
 
 use crate::can_fail::may_fail;
-use crate::pushdown::take;
-use frazil_plan::operators::Map;
-use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, COUNT, ColumnId, Columns, Expr, ExprKind, Operator, Plan,
-};
+use frazil_plan::operators::Aggregate;
+use frazil_plan::{AggregateCall, ArithmeticOp, COUNT, ColumnId, Columns, Expr, ExprKind, Plan};
 use frazil_types::{LogicalType, Value};
 
 /// Sums of a value from which on they are computed from a single sum and a count.
@@ -20,20 +17,8 @@ const SHIFT_BITS: u32 = 31;
 /// Computes sums that differ by constants from one sum and a count.
 pub fn plan(plan: &mut Plan) {
     let (trees, columns) = plan.trees_mut();
-    trees.for_each(|tree| operator(tree, columns));
-}
-
-fn operator(op: &mut Operator, columns: &mut Columns) {
-    op.inputs_mut()
-        .into_iter()
-        .for_each(|input| operator(input, columns));
-    let Operator::Aggregate(aggregate) = op else {
-        return;
-    };
-    let above = rewrite(&mut aggregate.aggregates, columns);
-    if !above.is_empty() {
-        *op = Map::above(take(op), above);
-    }
+    let mut rewritten = |aggregate: &mut Aggregate| rewrite(&mut aggregate.aggregates, columns);
+    trees.for_each(|tree| tree.rewrite_aggregations(&mut rewritten));
 }
 
 /// Replaces calls by fewer ones. Returns the columns that the replaced calls made, as expressions over the new ones.
@@ -50,7 +35,7 @@ fn rewrite(calls: &mut Vec<(ColumnId, AggregateCall)>, columns: &mut Columns) ->
     }
     let mut above = vec![];
     for (value, _) in values.into_iter().filter(|(_, number)| *number >= FEWEST) {
-        let sum = columns.add("sum", LogicalType::BigInt, true);
+        let sum = columns.add("sum", COUNT, true);
         let count = columns.add("count", COUNT, false);
         calls.retain(|(made, call)| {
             let Some((_, shift)) = shifted(call, columns).filter(|(other, _)| *other == value) else {
@@ -59,7 +44,7 @@ fn rewrite(calls: &mut Vec<(ColumnId, AggregateCall)>, columns: &mut Columns) ->
             above.push((*made, with_shift(sum, count, shift, columns)));
             false
         });
-        calls.push((sum, AggregateCall::sum(value.clone(), LogicalType::BigInt)));
+        calls.push((sum, AggregateCall::sum(value.clone(), COUNT)));
         calls.push((count, AggregateCall::count(Some(value))));
     }
     above
@@ -67,7 +52,7 @@ fn rewrite(calls: &mut Vec<(ColumnId, AggregateCall)>, columns: &mut Columns) ->
 
 /// `sum + shift * count`.
 fn with_shift(sum: ColumnId, count: ColumnId, shift: i128, columns: &Columns) -> Expr {
-    let ty = LogicalType::BigInt;
+    let ty = COUNT;
     let sum = Expr::column(sum, columns);
     if shift == 0 {
         return sum;
@@ -86,11 +71,7 @@ fn with_shift(sum: ColumnId, count: ColumnId, shift: i128, columns: &Columns) ->
 /// The value that a call sums up, and the constant that it adds to it in each row: of a sum of integers of at most 32
 /// bits, whose computation does not fail.
 fn shifted(call: &AggregateCall, columns: &Columns) -> Option<(Expr, i128)> {
-    let is_plain = call.function == AggregateFunction::Sum
-        && !call.distinct
-        && call.order.is_empty()
-        && call.filter.is_none()
-        && call.ty == LogicalType::BigInt;
+    let is_plain = call.is_plain_sum() && call.ty == COUNT;
     let argument = call.argument.as_ref().filter(|_| is_plain)?;
     if !is_short(argument.ty) {
         return None;
@@ -120,7 +101,7 @@ fn shifted(call: &AggregateCall, columns: &Columns) -> Option<(Expr, i128)> {
 
 /// True for integers of at most 32 bits.
 fn is_short(ty: LogicalType) -> bool {
-    matches!(ty, LogicalType::SmallInt | LogicalType::Integer)
+    ty.is_integer() && ty != COUNT
 }
 
 /// The integer that a constant is, in a type of at most 32 bits.

@@ -48,6 +48,14 @@ impl AggregateCall {
         AggregateCall::new(AggregateFunction::Sum, Some(argument), ty)
     }
 
+    /// True if it is the sum of all values that are not NULL, each as often as it is there.
+    pub fn is_plain_sum(&self) -> bool {
+        self.function == AggregateFunction::Sum
+            && !self.distinct
+            && self.order.is_empty()
+            && self.filter.is_none()
+    }
+
     /// One of the values that are not NULL: the value of the only row, or the one that all rows have.
     pub fn any(argument: Expr) -> AggregateCall {
         let ty = argument.ty;

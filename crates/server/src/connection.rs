@@ -84,7 +84,7 @@ async fn enter(
     start.negotiate(&mut output);
     wire.write(&output.take()).await?;
     login::authenticate(wire, shared, &start).await?;
-    wire.pipe.inbox.trust();
+    wire.pipe.inbox.trust(shared.database.budget());
     start.check_database(&shared.name)?;
     let (own, address) = (shared.clone(), wire.client().ok());
     let opened = tokio::task::spawn_blocking(move || {

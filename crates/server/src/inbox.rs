@@ -1,7 +1,12 @@
 //! Bytes that arrived and are not read as messages yet.
+//!
+//! A client that is logged in may send messages of up to 1 GB. What has arrived of a long one counts against the
+//! memory that statements share. A message that finds no room there becomes an error in its place, and the rest of its
+//! bytes are dropped as they arrive: the session stays in step with its client.
 
-use crate::messages::{Message, violation};
+use crate::messages::{Error2, Message, violation};
 use frazil::{Error, Result};
+use frazil_types::{MemoryBudget, Reservation};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -24,8 +29,13 @@ pub struct Inbox {
     read: usize,
     /// Bytes of the content of a CopyData message that have not arrived: what has arrived of it was read.
     awaited: usize,
-    /// True once the client is logged in: strangers have no business with long messages.
-    is_trusted: bool,
+    /// Bytes of the content of a message that found no room in memory, and that have not arrived: they are dropped.
+    dropped: usize,
+    /// Bytes of long messages that were read, as long as the queue may have them.
+    queued: usize,
+    /// The memory of bytes that arrived and of long messages. `None` until the client is logged in: strangers have no
+    /// business with long messages.
+    memory: Option<Reservation>,
 }
 
 impl Inbox {
@@ -38,9 +48,25 @@ impl Inbox {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Lets messages be long from now on, because the client is logged in.
-    pub fn trust(&mut self) {
-        self.is_trusted = true;
+    /// Lets messages be long from now on, because the client is logged in. They count against `budget`.
+    pub fn trust(&mut self, budget: &MemoryBudget) {
+        self.memory = Some(budget.reservation());
+    }
+
+    /// Holds memory for `bytes` bytes, and for no more than these. 53200 if memory lacks room for more of them; a few
+    /// bytes do not count.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        let Some(memory) = &mut self.memory else {
+            return Ok(());
+        };
+        let (wanted, held) = (if bytes > AHEAD { bytes } else { 0 }, memory.bytes());
+        match wanted.checked_sub(held) {
+            Some(more) => memory.grow(more),
+            None => {
+                memory.shrink(held - wanted);
+                Ok(())
+            }
+        }
     }
 
     fn rest(&self) -> &[u8] {
@@ -55,9 +81,16 @@ impl Inbox {
     /// Takes all messages that are whole. 08P01 for a type or a length that cannot be, which ends the session; messages
     /// before it are taken.
     pub fn messages(&mut self, queue: &mut VecDeque<Message>) -> Result<()> {
+        if queue.is_empty() {
+            self.queued = 0;
+        }
         loop {
             if self.awaited > 0 {
                 self.rest_of_data(queue);
+            }
+            if self.dropped > 0 {
+                let count = self.dropped.min(self.rest().len());
+                (self.read, self.dropped) = (self.read + count, self.dropped - count);
             }
             if let Some(Message::CopyData(data)) = queue.back_mut() {
                 self.more_data(data);
@@ -72,6 +105,8 @@ impl Inbox {
             self.bytes = Vec::new();
             self.read = 0;
         }
+        // Gives back what is not needed anymore. Bytes that come to it here are few.
+        let _ = self.hold(self.rest().len() + self.queued);
         Ok(())
     }
 
@@ -110,7 +145,7 @@ impl Inbox {
     }
 
     fn message(&mut self) -> Result<Option<Message>> {
-        if self.awaited > 0 {
+        if self.awaited > 0 || self.dropped > 0 {
             return Ok(None);
         }
         let rest = self.rest();
@@ -119,7 +154,7 @@ impl Inbox {
         };
         let (kind, length) = (head[0], length_of(&head[1..])?);
         let longest = match kind {
-            b'Q' | b'P' | b'B' | b'd' | b'F' if self.is_trusted => LONGEST,
+            b'Q' | b'P' | b'B' | b'd' | b'F' if self.memory.is_some() => LONGEST,
             b'Q' | b'P' | b'B' | b'd' | b'F' => LONGEST_PLAIN,
             b'D' | b'E' | b'C' | b'S' | b'H' | b'c' | b'f' | b'p' | b'X' => LONGEST_PLAIN,
             _ => return Err(violation(format!("invalid frontend message type {kind}"))),
@@ -127,20 +162,35 @@ impl Inbox {
         if length > longest {
             return Err(violation("invalid message length"));
         }
-        let Some(content) = rest.get(HEAD..HEAD + length) else {
-            if kind != b'd' || rest.len() == HEAD {
-                return Ok(None);
-            }
+        let arrived = rest.len() - HEAD;
+        if kind == b'd' && (1..length).contains(&arrived) {
             // COPY reads bytes: what has arrived of a message takes no memory while the others are on their way.
-            let arrived = rest[HEAD..].to_vec();
-            self.awaited = length - arrived.len();
+            let data = rest[HEAD..].to_vec();
+            self.awaited = length - arrived;
             self.read = self.bytes.len();
-            return Ok(Some(Message::CopyData(arrived)));
-        };
-        let message = Message::read(kind, content);
-        self.read += HEAD + length;
+            return Ok(Some(Message::CopyData(data)));
+        }
+        // A message that is read is copied.
+        let is_whole = arrived >= length;
+        let copied = if is_whole && length > AHEAD { length } else { 0 };
+        if let Err(error) = self.hold(HEAD + arrived + copied + self.queued) {
+            self.drop_message(length, arrived);
+            let error = error.with_detail(format!("The client sent a message of {length} bytes."));
+            return Ok(Some(Message::Unreadable(kind, Error2(error))));
+        }
+        if !is_whole {
+            return Ok(None);
+        }
+        let message = Message::read(kind, &self.rest()[HEAD..HEAD + length]);
+        (self.read, self.queued) = (self.read + HEAD + length, self.queued + copied);
         let unknown = || violation(format!("invalid frontend message type {kind}"));
         message.map(Some).ok_or_else(unknown)
+    }
+
+    /// Drops the next message, of whose content `arrived` bytes have arrived, if not those of messages behind it.
+    fn drop_message(&mut self, length: usize, arrived: usize) {
+        self.dropped = length.saturating_sub(arrived);
+        self.read += HEAD + length.min(arrived);
     }
 
     /// Takes a start-up packet: its content without its length. 08P01 for a length that cannot be.
@@ -220,7 +270,7 @@ mod tests {
     #[test]
     fn a_long_message_of_copy_is_read_as_it_arrives() {
         let (mut inbox, mut queue) = (Inbox::default(), VecDeque::new());
-        inbox.trust();
+        inbox.trust(&MemoryBudget::unlimited());
         let mut whole = b"d\0\x01\0\x04".to_vec();
         whole.extend((0..1 << 16).map(|at| at as u8));
         whole.extend(b"d\0\0\0\x05xc\0\0\0\x04");
@@ -256,7 +306,7 @@ mod tests {
             b"z\0\0\0\x04",
         ] {
             let mut inbox = Inbox::default();
-            inbox.trust();
+            inbox.trust(&MemoryBudget::unlimited());
             inbox.add(sent);
             assert!(inbox.messages(&mut VecDeque::new()).is_err(), "{sent:?}");
         }
@@ -268,5 +318,43 @@ mod tests {
             inbox.add(sent);
             assert!(inbox.start_packet().is_err(), "{sent:?}");
         }
+    }
+
+    #[test]
+    fn a_message_that_finds_no_room_is_an_error_in_its_place() {
+        let budget = MemoryBudget::new(1 << 20);
+        let (mut inbox, mut queue) = (Inbox::default(), VecDeque::new());
+        inbox.trust(&budget);
+        let text = |length: usize| {
+            let mut sent = vec![b'Q'];
+            sent.extend((length as i32 + 4).to_be_bytes());
+            sent.extend(std::iter::repeat_n(b'x', length - 1));
+            sent.push(0);
+            sent
+        };
+        let sent = [text(3 << 20), b"S\0\0\0\x04".to_vec(), text(400 << 10), text(10)].concat();
+        for part in sent.chunks(10_000) {
+            inbox.add(part);
+            inbox.messages(&mut queue).unwrap();
+            assert!(inbox.bytes.len() < (1 << 20) + 10_000 && budget.used() <= 1 << 20);
+        }
+        let Some(Message::Unreadable(b'Q', error)) = queue.pop_front() else {
+            panic!("{queue:?}");
+        };
+        assert_eq!(error.0.state(), frazil::SqlState::OUT_OF_MEMORY);
+        assert_eq!(queue.pop_front(), Some(Message::Sync));
+        assert!(matches!(&queue[0], Message::Query(text) if text.len() == (400 << 10) - 1));
+        assert!(matches!(&queue[1], Message::Query(text) if text.len() == 9));
+        // Messages that wait are held, those that were run are not.
+        assert!(budget.used() >= 400 << 10, "{}", budget.used());
+        queue.clear();
+        inbox.messages(&mut queue).unwrap();
+        assert_eq!(budget.used(), 0);
+        // A client that leaves gives its memory back.
+        inbox.add(&text(500 << 10)[..300 << 10]);
+        inbox.messages(&mut queue).unwrap();
+        assert!(budget.used() >= 300 << 10, "{}", budget.used());
+        drop(inbox);
+        assert_eq!(budget.used(), 0);
     }
 }

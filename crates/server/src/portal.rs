@@ -4,7 +4,7 @@
 
 use crate::parameters::Formats;
 use frazil::{Cursor, Described, OpenPortal, TypedStatement};
-use frazil_types::Value;
+use frazil_types::{Reservation, Value};
 use std::sync::Arc;
 
 /// A statement with its values.
@@ -13,6 +13,8 @@ pub struct Portal {
     pub statement: Option<TypedStatement>,
     /// The values of its parameters.
     pub values: Vec<Value>,
+    /// The memory of long values; `None` for others.
+    pub memory: Option<Reservation>,
     /// The formats of its rows' values.
     pub formats: Formats,
     /// The form of its result.

@@ -174,6 +174,7 @@ impl Server {
             .enable_time()
             .build()
             .map_err(of_listener)?;
+        database.serve_as(&options.name);
         let shared = Shared {
             database,
             name: options.name,

@@ -5,6 +5,7 @@
 
 use crate::answers::{Answers, Gravity};
 use crate::copying::Copying;
+use crate::inbox;
 use crate::messages::{Bind, Message, Target, violation};
 use crate::output::Output;
 use crate::parameters::{self, Format, Formats};
@@ -137,7 +138,7 @@ impl Session {
                 self.refuse(&error.with_hint("call the function in a SELECT"), output);
                 output.answers.ready(self.block());
             }
-            Message::Unreadable(b'Q', error) => {
+            Message::Unreadable(b'Q' | b'F', error) => {
                 self.refuse(&error.0, output);
                 output.answers.ready(self.block());
             }
@@ -406,6 +407,9 @@ impl Session {
         }
         let formats = Formats::of_codes(&bind.formats)?;
         formats.check(types.len())?;
+        let bytes = bind.values.iter().flatten().map(Vec::len).sum();
+        let memory = (bytes > inbox::AHEAD).then(|| self.connection.database().budget().reserve(bytes));
+        let memory = memory.transpose()?;
         let values = (bind.values.iter().zip(types).enumerate())
             .map(|(at, (bytes, ty))| parameters::value(bytes.as_deref(), formats.of(at), ty, at));
         let values = values.collect::<Result<_>>()?;
@@ -420,6 +424,7 @@ impl Session {
         let portal = Portal {
             statement,
             values,
+            memory,
             formats: results,
             described,
             state: State::Ready,

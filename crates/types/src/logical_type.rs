@@ -575,6 +575,54 @@ impl LogicalType {
         }
     }
 
+    /// True if values that are equal are the same in every respect, so that functions give one value for all of them.
+    pub fn equal_is_same(self) -> bool {
+        match self {
+            LogicalType::Boolean
+            | LogicalType::SmallInt
+            | LogicalType::Integer
+            | LogicalType::BigInt
+            | LogicalType::Decimal { .. }
+            | LogicalType::Date
+            | LogicalType::Time(_)
+            | LogicalType::Timestamp(_)
+            | LogicalType::TimestampTz(..)
+            | LogicalType::Varchar(_)
+            | LogicalType::Text
+            | LogicalType::Uuid
+            | LogicalType::Bytea
+            | LogicalType::Enum(_)
+            | LogicalType::Oid
+            | LogicalType::Name
+            | LogicalType::Regclass
+            | LogicalType::Regtype
+            | LogicalType::Regproc
+            | LogicalType::Regnamespace
+            | LogicalType::Regprocedure
+            | LogicalType::Regoperator
+            | LogicalType::Tid
+            | LogicalType::Xid
+            | LogicalType::Cid => true,
+            // 0 and −0; 1.0 and 1.00; a month and 30 days; blanks at the end; and what is made of such values.
+            LogicalType::Real
+            | LogicalType::Double
+            | LogicalType::Numeric
+            | LogicalType::Interval
+            | LogicalType::Char(_)
+            | LogicalType::Json
+            | LogicalType::Jsonb
+            | LogicalType::JsonPath
+            | LogicalType::Array(_)
+            | LogicalType::Record
+            | LogicalType::InternalChar => false,
+        }
+    }
+
+    /// The type of `name[i]`, a byte of a name; `None` for other types.
+    pub fn letter(self) -> Option<LogicalType> {
+        (self == LogicalType::Name).then_some(LogicalType::InternalChar)
+    }
+
     /// Smallint, integer or bigint.
     #[inline]
     pub fn is_integer(self) -> bool {

@@ -41,6 +41,9 @@ pub trait SessionSettings: Send + Sync {
     /// Returns the numbers of the sessions that keep a session waiting for a lock.
     fn blocking(&self, number: i32) -> Vec<i32>;
 
+    /// Returns the name of the database.
+    fn database(&self) -> String;
+
     /// Returns the name of the role by whose rights statements run.
     fn user(&self) -> String;
 
@@ -93,6 +96,14 @@ pub fn register(settings: Weak<dyn SessionSettings>) -> SessionNumber {
     let mut sessions = SESSIONS.write().unwrap_or_else(PoisonError::into_inner);
     sessions.insert(number, settings);
     SessionNumber(number)
+}
+
+/// The name of a database that no server serves by another one.
+pub const DATABASE: &str = "frazil";
+
+/// The name of the database of the session whose statement this thread works for, [`DATABASE`] outside of statements.
+pub fn database() -> String {
+    of_statement().map_or_else(|| DATABASE.to_owned(), |session| session.database())
 }
 
 /// The settings of the session whose statement this thread works for; `None` outside of statements.

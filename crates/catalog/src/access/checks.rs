@@ -4,7 +4,7 @@ use super::acl::{Acl, AclItem, Judge, Rights};
 use super::{AccessRules, Guarded, RoleId, refused};
 use crate::objects::Object;
 use crate::{Catalog, DropBehavior, Relation, SchemaEntry, SequenceEntry, TypeKind};
-use frazil_types::{Error, ObjectId};
+use frazil_types::{Error, ObjectId, session_settings};
 
 /// The kind of an object that has an owner or privileges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,7 +265,7 @@ impl Catalog {
     /// The name of an object in messages: of a schema, or without one.
     pub fn guarded_name(&self, of: Guarded) -> String {
         let id = match of {
-            Guarded::Database => return crate::DATABASE.to_owned(),
+            Guarded::Database => return session_settings::database(),
             Guarded::Object(id) => id,
             Guarded::Column(id, _) => {
                 let column = self.column_of_key(of);

@@ -56,6 +56,15 @@ impl Layout {
             Layout::Buffer(layout) => layout,
         }
     }
+
+    /// True if the rows of a breaker must come morsel by morsel: their order, or the end of a morsel, tells something.
+    pub fn tells_morsels(&self) -> bool {
+        match self {
+            Layout::Join(_) => false,
+            Layout::Groups(layout) => !layout.is_any_order(),
+            Layout::Sorter(_) | Layout::Windows(_) | Layout::Buffer(_) => true,
+        }
+    }
 }
 
 impl PlanLayouts {

@@ -366,6 +366,10 @@ impl SessionView for Board {
 }
 
 impl SessionSettings for Board {
+    fn database(&self) -> String {
+        self.database.name().to_owned()
+    }
+
     fn show(&self, name: &str) -> Result<Option<String>> {
         Ok(self.text(name))
     }

@@ -438,7 +438,7 @@ fn zone(text: &str) -> Result<Zone> {
     let hours = text.parse::<f64>().ok().filter(|hours| hours.abs() < 24.0);
     let zone = hours.map_or_else(
         || Zone::named(text),
-        |hours| Zone::of_offset((hours * 3600.0) as i64),
+        |hours| Zone::of_offset((hours * 3600.0).round() as i64),
     );
     zone.map_err(|_| {
         let wanted = "the name of a zone, such as 'Europe/Berlin', or hours from UTC";

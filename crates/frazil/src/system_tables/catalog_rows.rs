@@ -199,7 +199,13 @@ fn class_of_relation(seen: &Seen<'_>, catalog: &Catalog) -> Cells {
     };
     class(seen.oid, seen.name, seen.namespace, kind)
         .with("relam", if seen.is_view { 0 } else { HEAP })
-        .with("relnatts", seen.columns.len())
+        .with(
+            "relnatts",
+            seen.columns
+                .len()
+                .checked_sub(1)
+                .map_or(0, |at| column_number(seen.columns, at)),
+        )
         .with("relchecks", checks)
         .with(
             "relhasindex",
@@ -262,8 +268,11 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
     let wants = |oid: u32| context.wants(&[("attrelid", Cell::Number(oid))]);
     for seen in wanted_relations(context, naming) {
         let columns = if wants(seen.oid) { seen.columns } else { &[] };
+        let mut last = 0;
         for (position, column) in columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
+            rows.extend((last + 1..number).map(|number| dropped_attribute(seen.oid, number)));
+            last = number;
             let has_default = shown_default(column, context.catalog()).is_some();
             rows.push(
                 attribute(seen.oid, number, column)
@@ -292,6 +301,24 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
         }
     }
     Ok(rows)
+}
+
+/// A number that the columns of a relation have passed over: its column was dropped. Clients that count columns, as
+/// pg_dump does, want a row for each number.
+fn dropped_attribute(relation: u32, number: u32) -> Cells {
+    Cells::new()
+        .with("attrelid", relation)
+        .with("attname", format!("........pg.dropped.{number}........"))
+        .with("attnum", number)
+        .with("attstattarget", -1)
+        .with("attlen", 4)
+        .with("attcacheoff", -1)
+        .with("atttypmod", -1)
+        .with("attbyval", true)
+        .with("attalign", "i")
+        .with("attstorage", "p")
+        .with("attisdropped", true)
+        .with("attislocal", true)
 }
 
 /// The privileges of a column of a relation; NULL if it has none of its own.

@@ -2,10 +2,20 @@
 
 use frazil_types::array::{Dimension, encode, encode_list};
 use frazil_types::sql_type::named_oid;
-use frazil_types::{Category, ColumnDef, Kind, LogicalType, NativeType, Result, Value};
+use frazil_types::{Category, ColumnDef, Kind, LogicalType, NativeType, Result, Value, session_settings};
 
 /// The name of the database, which is every catalog's.
-pub(super) const DATABASE: &str = frazil_catalog::DATABASE;
+pub(super) const DATABASE: DatabaseName = DatabaseName;
+
+/// The name of the database of the session that reads a system table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DatabaseName;
+
+impl Cell for DatabaseName {
+    fn cell(self) -> Value {
+        Value::Text(session_settings::database())
+    }
+}
 
 /// YES or NO.
 pub(super) fn yes_or_no(truth: bool) -> &'static str {

@@ -4,13 +4,13 @@ use super::naming::{schema_name, to_drop, type_to_drop};
 use crate::parse::{CommentOn, CommentedName};
 use crate::{CatalogView, Definition, Statement};
 use frazil_catalog::{CommentTarget, NewComment, WrittenName};
-use frazil_functions::DATABASE;
+use frazil_types::session_settings;
 
 /// A comment. The catalog finds the object, or misses it.
 pub(crate) fn comment_on(catalog: &dyn CatalogView, written: &CommentOn) -> Statement {
     let resolved = |name: &WrittenName| to_drop(catalog, name);
     let target = match &written.object {
-        CommentedName::Database(name) if name == DATABASE => CommentTarget::Database,
+        CommentedName::Database(name) if *name == session_settings::database() => CommentTarget::Database,
         // As in PostgreSQL, a dump of a database loads into one of another name.
         CommentedName::Database(_) => return Statement::checked("COMMENT"),
         CommentedName::Schema(name) => CommentTarget::Schema(schema_name(catalog, name)),

@@ -11,9 +11,10 @@ use crate::parse::{
 };
 use crate::{CatalogView, Definition, PlanSettings, Relation};
 use frazil_catalog::{
-    DATABASE, DefaultKind, Grant, GrantTarget, Guarded, GuardedKind, Rights, RoleId, WrittenName,
-    missing_schema, not_a_sequence,
+    DefaultKind, Grant, GrantTarget, Guarded, GuardedKind, Rights, RoleId, WrittenName, missing_schema,
+    not_a_sequence,
 };
+use frazil_types::session_settings::{self, DATABASE};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 
 /// Binds a statement about roles, owners or privileges.
@@ -198,7 +199,7 @@ fn schema(catalog: &dyn CatalogView, name: &str) -> Result<ObjectId> {
 
 /// 3D000 unless the database has the name. Names of the database that clients try count, too.
 fn database(name: &str) -> Result<Guarded> {
-    match [DATABASE, "postgres"].contains(&name) {
+    match name == session_settings::database() || [DATABASE, "postgres"].contains(&name) {
         true => Ok(Guarded::Database),
         false => Err(Error::new(
             SqlState::INVALID_CATALOG_NAME,

@@ -149,7 +149,7 @@ use common_tables::{Cte, PendingWrite};
 use frazil_catalog::{ColumnSequence, QualifiedName, RoleId, SearchPath, WrittenName};
 use frazil_functions::Typing;
 use frazil_plan::{ColumnId, Columns, Operator};
-use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
+use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState, session_settings};
 use locking_clauses::Locking;
 use naming::error;
 use nesting::Names;
@@ -368,6 +368,12 @@ impl<'a> Binder<'a> {
                 schema: Some(fold(schema)),
                 name: fold(name),
             }),
+            Some([database, schema, name]) if fold(database) == session_settings::database() => {
+                Ok(WrittenName {
+                    schema: Some(fold(schema)),
+                    name: fold(name),
+                })
+            }
             _ => {
                 let message = format!("cross-database references are not implemented: \"{name}\"");
                 let error = Error::new(SqlState::FEATURE_NOT_SUPPORTED, message);

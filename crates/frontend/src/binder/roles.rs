@@ -5,6 +5,7 @@ use crate::parse::{RoleStatement, WrittenRole, WrittenSetting};
 use crate::{CatalogView, Definition, PlanSettings};
 use frazil_catalog::{DropOwned, GrantRoles, NewRole, RoleId, RoleOptions, SettingsOf};
 use frazil_types::date_input::parse_instant;
+use frazil_types::session_settings::{self, DATABASE};
 use frazil_types::{Error, Result, SqlState};
 
 /// The role that a statement names. 42704, also for PUBLIC.
@@ -54,7 +55,7 @@ fn sessions(
 ) -> Result<SettingsOf> {
     let of = of.map(|of| role(catalog, of)).transpose()?;
     match database {
-        Some(other) if other != frazil_catalog::DATABASE => {
+        Some(other) if other != session_settings::database() && other != DATABASE => {
             let message = format!("database \"{other}\" does not exist");
             Err(Error::new(SqlState::INVALID_CATALOG_NAME, message))
         }

@@ -6,7 +6,7 @@ use frazil_catalog::{
     AlterAction, Catalog, CommentTarget, Demand, Guarded, NewConstraint, NewConstraintKind, QualifiedName,
     Rights, RoleId, is_temporary_schema,
 };
-use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState};
+use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState, session_settings};
 
 /// The way out for a role that may not touch the server's files.
 const COPY_HINT: &str =
@@ -201,7 +201,7 @@ impl Judge<'_> {
                 true => Ok(()),
                 false => Err(refused(format!(
                     "permission denied to create temporary tables in database \"{}\"",
-                    frazil_catalog::DATABASE
+                    session_settings::database()
                 ))),
             };
         }

@@ -4,7 +4,8 @@ use super::cursor::Cursor;
 use super::keywords::fold;
 use super::tokens::is_word;
 use frazil_catalog::is_reserved;
-use frazil_types::Result;
+use frazil_types::value_ops::{IntervalFields, parse_interval};
+use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
@@ -51,11 +52,55 @@ pub(super) fn special(cursor: &mut Cursor) -> Result<Option<Assignment>> {
         "time" => {
             cursor.next();
             cursor.expect_word("zone")?;
-            (TIME_ZONE, one(cursor, &["local"])?)
+            let interval = interval(cursor)?;
+            (
+                TIME_ZONE,
+                match interval {
+                    Some(hours) => Some(vec![hours]),
+                    None => one(cursor, &["local"])?,
+                },
+            )
         }
         _ => return Ok(None),
     };
     Ok(Some((name.to_owned(), values)))
+}
+
+/// The hours of INTERVAL '…' with the fields behind it; `None` without INTERVAL. 22023 for one of days or months.
+fn interval(cursor: &mut Cursor) -> Result<Option<String>> {
+    let is_interval = cursor.word().is_some_and(|word| word == "interval");
+    let text = cursor.rest().get(1).map(|next| next.token.clone());
+    let (true, Some(Token::SingleQuotedString(text))) = (is_interval, text) else {
+        return Ok(None);
+    };
+    cursor.next();
+    cursor.next();
+    // PostgreSQL allows these two fields.
+    let fields = if cursor.take("hour") {
+        let is_range = cursor.take("to");
+        if is_range {
+            cursor.expect_word("minute")?;
+        }
+        Some(if is_range {
+            IntervalFields::Minute
+        } else {
+            IntervalFields::Hour
+        })
+    } else {
+        cursor.take("minute").then_some(IntervalFields::Minute)
+    };
+    let interval = parse_interval(&text, fields)?;
+    let refused = match (interval.months, interval.days) {
+        (0, 0) => None,
+        (0, _) => Some("days"),
+        _ => Some("months"),
+    };
+    if let Some(refused) = refused {
+        let message = format!("invalid value for parameter \"TimeZone\": \"INTERVAL '{text}'\"");
+        return Err(Error::new(SqlState::INVALID_PARAMETER, message)
+            .with_detail(format!("Cannot specify {refused} in time zone interval.")));
+    }
+    Ok(Some((interval.micros as f64 / 3.6e9).to_string()))
 }
 
 /// One value; `None` for DEFAULT and the words that mean it.

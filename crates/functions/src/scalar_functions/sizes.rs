@@ -3,11 +3,11 @@
 
 use crate::function::{Function, asking, functions, rows};
 use crate::json::shown_text;
-use crate::named_oids::{DATABASE, missing, name};
+use crate::named_oids::{missing, name};
 use crate::session_catalog::{Bytes, bytes_of_database, bytes_of_relation};
 use crate::type_rules::Kind::{BigInt, Numeric, Oid, Text};
 use crate::vector::{Output, Row};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, Result, SqlState, session_settings};
 
 /// The number of the database.
 const DATABASE_NUMBER: i64 = 5;
@@ -45,7 +45,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
 fn database(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let is_named = row.ty(0).is_string();
     match is_named {
-        true if name(row.text(0)) == DATABASE => bytes_of_database(row, out),
+        true if name(row.text(0)) == session_settings::database() => bytes_of_database(row, out),
         true => Err(missing("3D000", "database", row.text(0))),
         false if row.int(0) == DATABASE_NUMBER => bytes_of_database(row, out),
         false => out.null(),

@@ -7,7 +7,7 @@ use crate::Operand;
 use crate::build::{TEXT, null, text};
 use crate::built_in::{self, BuiltInFunction, BuiltInOperator, element_of, kind_of};
 use crate::function::{Function, Overload, Run, asking, functions, rows, volatile};
-use crate::named_oids::{DATABASE, SCHEMAS, name, type_named};
+use crate::named_oids::{SCHEMAS, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
@@ -35,7 +35,8 @@ const VISIBLE: [Overload; 1] = [rows(&[Oid], OF_NO_NUMBER, Boolean)];
 pub(super) const FUNCTIONS: &[Function] = functions! {
     "col_description", [asking(&[Oid, Integer], session_catalog::column_comment, Text)],
         "the comment on a column, by its table and number";
-    "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
+    "current_database", [rows(&[], |_, o| o.text(&session_settings::database()), Text)],
+        "the name by which a server serves the database, else `frazil`";
     "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "the first schema of `search_path` that exists";
     "current_user", [rows(&[], |_, o| o.text(&user(|session| session.user())), Text)],
         "the role by whose rights statements run: SET ROLE changes it";
@@ -151,14 +152,12 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "to_regrole", [asking(&[Text], session_catalog::to_role, Text)],
         "the name of a role, NULL if there is none";
     "to_regtype", [rows(&[Text], type_name, Text)], "the name of a type, NULL if there is none";
-    "version", [rows(&[], |_, o| o.text(VERSION), Text)], "the version of Frazil";
+    "version", [rows(&[], |_, o| o.text(VERSION), Text)],
+        "the version of PostgreSQL whose rules Frazil keeps, and its own";
 };
 
-const VERSION: &str = concat!(
-    "Frazil ",
-    env!("CARGO_PKG_VERSION"),
-    ", by the rules of PostgreSQL 15"
-);
+/// Clients read PostgreSQL's version behind its name at the front.
+const VERSION: &str = concat!("PostgreSQL 15.0 (Frazil ", env!("CARGO_PKG_VERSION"), ")");
 
 fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
     match kind_of(row.int(0)) {

@@ -8,9 +8,10 @@ use crate::display_operator::aggregation;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::opening::{Builder, NeededColumns, Opened, rows_of};
+use crate::operators::{Map, Values};
 use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{AggregateCall, ColumnId, Expr};
+use crate::{AggregateCall, ColumnId, Expr, Operator};
 use frazil_types::Result;
 
 /// Groups. Without groups: one row, also for no input.
@@ -28,6 +29,27 @@ impl<T> Aggregate<T> {
     /// True if there is one group, and all that is computed is its number of rows.
     pub(crate) fn counts_all_rows(&self) -> bool {
         self.groups.is_empty() && self.aggregates.iter().all(|(_, call)| is_of_all_rows(call))
+    }
+}
+
+impl Operator {
+    /// Changes each aggregation by `rewrite`. The columns that it returns are computed by a map above the aggregation.
+    pub fn rewrite_aggregations(
+        &mut self,
+        rewrite: &mut dyn FnMut(&mut Aggregate<Operator>) -> Vec<(ColumnId, Expr)>,
+    ) {
+        let inputs = self.inputs_mut();
+        inputs
+            .into_iter()
+            .for_each(|input| input.rewrite_aggregations(rewrite));
+        let Operator::Aggregate(aggregate) = self else {
+            return;
+        };
+        let above = rewrite(aggregate);
+        if !above.is_empty() {
+            let below = std::mem::replace(self, Values::nothing(Vec::new()));
+            *self = Map::above(below, above);
+        }
     }
 }
 

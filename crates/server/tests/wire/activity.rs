@@ -49,7 +49,7 @@ fn others_see_what_a_session_does() {
                  query_start <= state_change, wait_event)"
             )
         ),
-        "frazil|postgres||127.0.0.1|t|client backend|t|t|t"
+        "shop|postgres||127.0.0.1|t|client backend|t|t|t"
     );
     other.ask(&[query("begin")]);
     assert_eq!(

@@ -80,3 +80,59 @@ fn psycopg_runs_in_text_and_binary() {
     };
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
+
+#[test]
+fn the_database_has_the_name_by_which_it_is_served() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[crate::client::query("create table t (a integer)")]);
+    for text in [
+        "select current_database()",
+        "select current_catalog",
+        "select datname from pg_database",
+        "select table_catalog from information_schema.tables where table_name = 't'",
+        "select datname from pg_stat_database where datname is not null",
+        "select datname from pg_stat_activity where pid = pg_backend_pid()",
+    ] {
+        let answer = client.ask(&[crate::client::query(text)]);
+        assert_eq!(answer, "T D[shop] C[SELECT 1] ZI", "{text}");
+    }
+    let mut run = |text: &str| client.ask(&[crate::client::query(text)]);
+    assert_eq!(run("select count(*) from shop.public.t"), "T D[0] C[SELECT 1] ZI");
+    assert_eq!(run("select 'shop.public.t'::regclass"), "T D[t] C[SELECT 1] ZI");
+    assert_eq!(run("select count(*) from frazil.public.t"), "E[0A000] ZI");
+    assert_eq!(run("grant connect on database shop to public"), "C[GRANT] ZI");
+    assert_eq!(run("comment on database shop is 'x'"), "C[COMMENT] ZI");
+    assert_eq!(
+        run("select pg_database_size('shop') >= 0"),
+        "T D[t] C[SELECT 1] ZI"
+    );
+}
+
+#[test]
+fn pg_dump_reads_a_schema() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[crate::client::query(
+        "create table parents (id serial primary key, gone text, name varchar(20) not null); \
+         alter table parents drop column gone; \
+         create table children (parent integer references parents on delete cascade, tags text[]); \
+         create index on children (parent); insert into parents (name) values ('Ada'), ('it''s')",
+    )]);
+    let Some(output) = run("pg_dump", &["--no-owner"], &served, "me", "") else {
+        return;
+    };
+    let dumped = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for part in [
+        "CREATE TABLE public.parents (\n    id integer NOT NULL,\n    name character varying(20) NOT NULL\n);",
+        "CREATE SEQUENCE public.parents_id_seq",
+        "ALTER COLUMN id SET DEFAULT nextval('public.parents_id_seq'::regclass);",
+        "COPY public.parents (id, name) FROM stdin;\n1\tAda\n2\tit's\n\\.",
+        "SELECT pg_catalog.setval('public.parents_id_seq', 2, true);",
+        "FOREIGN KEY (parent) REFERENCES public.parents(id) ON DELETE CASCADE;",
+        "CREATE INDEX children_parent_idx ON public.children USING btree (parent);",
+    ] {
+        assert!(dumped.contains(part), "{part}:\n{dumped}");
+    }
+}

@@ -210,6 +210,19 @@ const LONG: usize = (1 << 30) - 5;
 /// buffers that grow.
 const MOST_TAKEN: usize = 3 * (64 << 20);
 
+/// Sends a byte `count` times. Returns the most memory of the process meanwhile, in bytes beyond `before`.
+fn send_many(client: &mut Client, byte: u8, count: usize, before: usize) -> usize {
+    let part = [byte; 1 << 16];
+    let (mut left, mut most) = (count, 0);
+    while left > 0 {
+        let count = left.min(part.len());
+        client.stream.write_all(&part[..count]).expect("the server reads");
+        left -= count;
+        most = most.max(resident().saturating_sub(before));
+    }
+    most
+}
+
 /// The body of `a_row_of_a_gigabyte_is_an_error_within_the_memory_limit`.
 #[test]
 #[ignore = "counts the memory of the process: run it alone"]
@@ -218,7 +231,6 @@ fn long_rows_are_refused() {
     let mut other = served.client();
     other.ask(&[query("create table t (a text); set memory_limit = '64MB'")]);
     let before = resident();
-    let part = [b'x'; 1 << 16];
     for (text, length, head) in [
         ("copy t from stdin", LONG, &b""[..]),
         ("copy t from stdin csv", LONG / 8, b"\""),
@@ -233,14 +245,7 @@ fn long_rows_are_refused() {
         assert_eq!(client.short_of(1), "G");
         // The whole row is one message.
         client.send(&[&[b'd'][..], &(length as u32 + 4).to_be_bytes(), head].concat());
-        let mut left = length - head.len();
-        let mut most = 0;
-        while left > 0 {
-            let count = left.min(part.len());
-            client.stream.write_all(&part[..count]).expect("the server reads");
-            left -= count;
-            most = most.max(resident().saturating_sub(before));
-        }
+        let most = send_many(&mut client, b'x', length - head.len(), before);
         assert_eq!(other.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
         client.send(&[message(b'c', b""), sync()].concat());
         assert_eq!(client.short(), "E[53200] ZI", "{text}");
@@ -252,6 +257,51 @@ fn long_rows_are_refused() {
         println!("{text}: {} MB at most", most >> 20);
         assert!(most < MOST_TAKEN, "{text}: {most} bytes");
     }
+}
+
+#[test]
+fn long_messages_stay_within_the_memory_limit() {
+    alone("hostile::long_messages_are_refused");
+}
+
+/// The body of `long_messages_stay_within_the_memory_limit`.
+#[test]
+#[ignore = "counts the memory of the process: run it alone"]
+fn long_messages_are_refused() {
+    let served = Served::trusting();
+    let mut other = served.client();
+    other.ask(&[query("set memory_limit = '64MB'")]);
+    let before = resident();
+    let value = [&b"\0\0\0\0\0\x01"[..], &(LONG as u32 / 4).to_be_bytes()].concat();
+    for (kind, head) in [
+        (b'Q', &b"select"[..]),
+        (b'P', b"\0select"),
+        (b'B', &value),
+        (b'F', b""),
+    ] {
+        let mut client = served.client();
+        client.ask(&[crate::client::parse("", "select $1::text", &[]), sync()]);
+        client.send(&[&[kind][..], &(LONG as u32 / 2).to_be_bytes(), head].concat());
+        let most = send_many(&mut client, b' ', LONG / 2 - 4 - head.len(), before);
+        if kind == b'P' || kind == b'B' {
+            client.send(&sync());
+        }
+        assert_eq!(client.short(), "E[53200] ZI", "{}", char::from(kind));
+        println!("{}: {} MB at most", char::from(kind), most >> 20);
+        assert!(most < MOST_TAKEN, "{}: {most} bytes", char::from(kind));
+        assert_eq!(other.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
+        assert_eq!(client.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
+    }
+    // Values that a portal keeps count as long as it does.
+    let long = vec![b'x'; 30 << 20];
+    let bound = |portal| crate::client::bind(portal, "kept", &[Some(&long)], 0, 0);
+    let mut client = served.client();
+    client.ask(&[query("begin")]);
+    client.ask(&[crate::client::parse("kept", "select length($1)", &[]), sync()]);
+    assert_eq!(client.ask(&[bound("a"), sync()]), "2 ZT");
+    assert_eq!(client.ask(&[bound("b"), sync()]), "E[53200] ZE");
+    client.ask(&[query("rollback")]);
+    assert_eq!(client.ask(&[bound("b"), sync()]), "2 ZI");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The login of clients, and the end of the server.
 
-use crate::client::{Served, query};
+use crate::client::{Client, Served, query};
 use frazil::Database;
 use frazil_server::{Authentication, Limits, Options, Server, Watching};
 use std::time::{Duration, Instant};
@@ -159,6 +159,13 @@ fn a_password_is_asked_for() {
 
 /// Logs in with a wrong password. Returns the last answers.
 fn log_in_wrongly(served: &Served, user: &str) -> String {
+    let (_, mut client) = begin_wrongly(served, user);
+    client.until_end()
+}
+
+/// Sends a wrong proof. Returns the salt and the rounds that the server asked for, and the client, which is not
+/// answered yet.
+fn begin_wrongly(served: &Served, user: &str) -> (String, Client) {
     let mut client = served.stranger();
     client.start(&[("user", user), ("database", "shop")]);
     let asked = client.next().unwrap();
@@ -168,13 +175,56 @@ fn log_in_wrongly(served: &Served, user: &str) -> String {
     let next = client.next().unwrap();
     assert_eq!((next.0, &next.1[..4]), (b'R', &[0, 0, 0, 11][..]));
     let answer = String::from_utf8(next.1[4..].to_vec()).unwrap();
-    let nonce = answer.split(',').next().unwrap();
+    let (nonce, salt) = answer.split_once(',').unwrap();
     let proof = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     client.send(&crate::client::message(
         b'p',
         format!("c=biws,{nonce},p={proof}").as_bytes(),
     ));
-    client.until_end()
+    (salt.to_owned(), client)
+}
+
+#[test]
+fn a_role_that_is_not_there_looks_like_a_wrong_password() {
+    let database = Database::memory().unwrap();
+    let session = database.connect();
+    session
+        .execute("create role app login password 'secret'")
+        .unwrap();
+    session.execute("create role silent login").unwrap();
+    let served = Served::new(database, Authentication::Roles, 4);
+    for user in ["app", "silent", "nobody"] {
+        let (salt, mut client) = begin_wrongly(&served, user);
+        let error = client.next().unwrap();
+        assert_eq!(error.0, b'E', "{user}");
+        let message = format!("password authentication failed for user \"{user}\"");
+        assert_eq!(error.field(b'M'), Some(message), "{user}");
+        let others: Vec<_> = b"SCDHR".iter().map(|&kind| error.field(kind)).collect();
+        assert_eq!(
+            others,
+            [Some("FATAL"), Some("28P01"), None, None, None].map(|f| f.map(str::to_owned)),
+            "{user}"
+        );
+        assert!(client.next().is_none(), "{user}");
+        // The salt is as long as any, stays from login to login, and is a role's own.
+        assert_eq!(
+            (salt.len(), salt.ends_with(",i=4096")),
+            ("s=".len() + 24 + ",i=4096".len(), true),
+            "{salt}"
+        );
+        let (again, mut client) = begin_wrongly(&served, user);
+        assert_eq!(again, salt, "{user}");
+        client.until_end();
+    }
+    let salts = ["app", "silent", "nobody"].map(|user| {
+        let (salt, mut client) = begin_wrongly(&served, user);
+        client.until_end();
+        salt
+    });
+    assert!(
+        salts[0] != salts[1] && salts[1] != salts[2] && salts[0] != salts[2],
+        "{salts:?}"
+    );
 }
 
 #[test]

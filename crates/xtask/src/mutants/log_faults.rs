@@ -63,7 +63,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a checkpoint takes a chunk that it wrote once for unchanged",
-        file: "durability/src/checkpoint.rs",
+        file: "durability/src/state.rs",
         places: &[(
             "written.modified == entry.modified();",
             Both("(MUTANT || written.modified == entry.modified());"),
@@ -107,10 +107,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "left-overs are removed before the log is read",
-        file: "durability/src/directory.rs",
+        file: "durability/src/reading.rs",
         places: &[(
             "let (table, error) = match recover(vfs, path, &mut restored, opening) {",
-            Preceded("remove_leftovers(&**vfs, path, &restored.state)?;"),
+            Preceded("crate::directory::remove_leftovers(&**vfs, path, &restored.state)?;"),
         )],
         program: LOADS,
         test: "loads::a_load_makes_no_checkpoint_and_is_written_once",

@@ -27,7 +27,9 @@ impl Pass<'_> {
             return self.begin(at);
         }
         let is_call = super::expressions::is_call_without_parentheses(self.text(at).unwrap_or_default());
-        if is_call && !self.is_token(at + 1, &Token::Period) {
+        // PostgreSQL's grammar has this one with parentheses, too.
+        let is_called = calls && self.is(at, &["current_schema"]);
+        if is_call && !is_called && !self.is_token(at + 1, &Token::Period) {
             return Err(Error::unsupported("a function without parentheses in FROM"));
         }
         if self.is(at, &["rows"]) && self.is(at + 1, &["from"]) && self.is_token(at + 2, &Token::LParen) {
