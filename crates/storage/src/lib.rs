@@ -95,6 +95,7 @@ mod kept_columns;
 mod kept_row;
 mod key_claims;
 pub mod key_lookup;
+mod left_entries;
 mod lent_cells;
 mod lent_rows;
 pub mod log;

@@ -53,6 +53,7 @@ mod keys;
 mod kills;
 mod late_rows;
 mod lazy_parquet;
+mod left_entries;
 mod limits;
 mod loads;
 mod lock_table;
