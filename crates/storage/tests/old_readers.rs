@@ -336,10 +336,10 @@ fn writers_and_a_worker_at_once_lose_no_entry() {
             .map(|own| {
                 let (table, mut own) = (&table, own.to_vec());
                 scope.spawn(move || {
-                    for n in 0..2_000 {
+                    for n in 0..400 {
                         let reader = table.store.snapshot();
                         table.update(&mut own[n % 20], n as i128);
-                        if n % 100 == 0 {
+                        if n % 50 == 0 {
                             table.check_found(&reader);
                         }
                     }
