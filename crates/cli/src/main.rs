@@ -37,13 +37,11 @@ mod tpch;
 mod verify;
 
 use arguments::Command;
-use frazil_runtime::recent_blocks::RecentBlocks;
 use std::process::ExitCode;
 
-// Row pages, strings and batches are allocated and freed on all threads, which mimalloc does best. Small blocks of
-// statements on few rows come back while they are in the cache.
+// Row pages, strings and batches are allocated and freed on all threads, which mimalloc does best.
 #[global_allocator]
-static ALLOCATOR: RecentBlocks = RecentBlocks::over(&mimalloc::MiMalloc);
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments = serve_options::parse(arguments::normalized(std::env::args_os()));

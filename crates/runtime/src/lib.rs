@@ -13,7 +13,6 @@ pub mod functions;
 mod integer_hash;
 pub mod memory;
 pub mod one_row;
-pub mod recent_blocks;
 pub mod row_layout;
 pub mod row_pages;
 pub mod scan_source;
