@@ -33,7 +33,8 @@ pub struct BenchArgs {
     pub warehouses: i32,
     /// Whether the best way to hold each column is searched for.
     pub search: bool,
-    /// Seconds the search may take, loading and the last comparison apart.
+    /// Seconds that the search may take, loading and the last comparison apart; seconds of the transactions before the
+    /// conditions of `tpcc` are checked.
     pub seconds: u64,
     /// Timed runs of each case, after one that warms up.
     pub runs: usize,
@@ -213,7 +214,8 @@ Options:
   --layouts         tpch by layout: the same as the experiment layouts
   --table           lookup of rows of a table by their key: the same as the experiment lookup_table
   --search          search the best way to hold each column instead, and hold the default against it
-  --seconds S       what the search may take, loading and the last comparison apart [default: 420]
+  --seconds S       what the search may take, loading and the last comparison apart; of tpcc, the time of
+                    the transactions before its conditions are checked [default: 420]
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too

@@ -20,6 +20,7 @@ mod engine;
 pub mod experiments;
 mod flights;
 mod frazil_engine;
+mod interruption;
 mod io_errors;
 mod joins;
 mod keys;
@@ -50,6 +51,7 @@ mod windows;
 mod writers;
 
 pub use arguments::BenchArgs;
+pub use interruption::interrupt;
 
 use experiments::{EXPERIMENTS, Kind};
 use frazil_types::{Error, Result};

@@ -1,13 +1,18 @@
 //! Point access: one value of one row, without SMA, PSMA or scan (Data Blocks, section 3.4): the code by
 //! its position, then the value of the code. No kernel is set up for one value.
+//!
+//! The columns of a row are stored apart, and each value takes two or three accesses that wait for each other: offset,
+//! codes of a string, text. [`Block::expect_row`] asks for those of all columns at once, so that a row waits for memory
+//! as often as one of its columns does.
 
 use crate::block::Block;
 use crate::column_buffer::ColumnBuffer;
 use crate::encodings::{Encoding, decimal, frame_of_reference};
-use crate::format::ColumnEntry;
+use crate::format::{ColumnEntry, FLAG_FSST};
 use crate::resolve::dispatch_integer;
+use frazil_kernels::prefetch::{prefetch_read, prefetch_values};
 use frazil_kernels::{Isa, Selection};
-use frazil_types::{NativeType, Result, Value, dispatch_native};
+use frazil_types::{NativeType, Result, StringRef, Value, dispatch_native};
 
 impl Block {
     /// The value of a row. Panics if there is no such row or column.
@@ -17,8 +22,67 @@ impl Block {
         Ok(one.value(0))
     }
 
+    /// Asks for the memory that [`Block::value_into`] reads for some columns of a row. The error of a column whose
+    /// bytes are damaged.
+    pub fn expect_row(&self, columns: impl Iterator<Item = usize> + Clone, row: u16) -> Result<()> {
+        for column in columns.clone() {
+            self.touch(column)?;
+            let entry = self.entry(column);
+            match (entry.encoding, entry.native) {
+                (Encoding::Constant, _) => {}
+                (Encoding::Raw, NativeType::String) => {
+                    prefetch_values(self.slice::<u32>(entry.sections.codes), &[row]);
+                }
+                (Encoding::Raw, native) => {
+                    let first = self.section(entry.sections.codes).as_ptr();
+                    prefetch_read(first.wrapping_add(usize::from(row) * native.size()));
+                }
+                _ => self.codes(entry).expect(row),
+            }
+        }
+        for column in columns.filter(|column| self.has_raw_strings(*column)) {
+            let sections = self.entry(column).sections;
+            let offset = self.slice::<u32>(sections.codes)[usize::from(row)];
+            prefetch_read(self.section(sections.heap).as_ptr().wrapping_add(offset as usize));
+        }
+        Ok(())
+    }
+
+    fn has_raw_strings(&self, column: usize) -> bool {
+        let entry = self.entry(column);
+        entry.encoding == Encoding::Raw && entry.native == NativeType::String
+    }
+
+    /// The string of a row of a raw column as the only value of `out`: into the block, or a transient one into the
+    /// buffer's heap.
+    fn string_into(&self, column: usize, row: u16, out: &mut ColumnBuffer) -> Result<()> {
+        self.touch(column)?;
+        let entry = self.entry(column);
+        let offsets = self.slice::<u32>(entry.sections.codes);
+        let stored = Block::stored_string(offsets, self.section(entry.sections.heap), row.into());
+        let string = match entry.has(FLAG_FSST) {
+            // SAFETY: the heap lives as long as the block; whoever keeps the reference pins it.
+            false => unsafe { StringRef::new(stored) },
+            true => {
+                let text = self.decompress_one(column, stored, &mut out.heap)?;
+                // SAFETY: the heap is not changed until the buffer is filled anew: hence transient.
+                unsafe { StringRef::new(text) }.as_transient()
+            }
+        };
+        out.prepare::<StringRef>(1)[0] = string;
+        if entry.nullable() {
+            let bits = self.slice::<u64>(entry.sections.bitmap);
+            let row = usize::from(row);
+            out.validity_mut()[0] = u8::from(bits[row / 64] >> (row % 64) & 1 == 1);
+        }
+        Ok(())
+    }
+
     /// The value of a row in native form as the only one of `out`, whose memory is reused.
     pub fn value_into(&self, column: usize, row: u16, out: &mut ColumnBuffer) -> Result<()> {
+        if self.has_raw_strings(column) {
+            return self.string_into(column, row, out);
+        }
         let entry = self.entry(column);
         if matches!(entry.encoding, Encoding::Constant | Encoding::Raw) || entry.native == NativeType::Bool {
             return self.unpack(Isa::Scalar, column, Selection::Positions(&[row]), out);

@@ -33,7 +33,7 @@ impl Block {
         }
         let mut text = std::mem::take(&mut out.heap);
         let values = out.prepare::<StringRef>(rows);
-        let mut ends = Vec::with_capacity(rows);
+        let mut ends = Vec::new();
         if let Selection::All { start, len } = selection
             && self.decompress_run(column, (start as usize, len as usize), &mut text, &mut ends)?
         {
@@ -117,6 +117,25 @@ impl Block {
         let ends = stored[1..].iter().map(|&end| places[end as usize - start]);
         offsets.extend(ends);
         Ok(true)
+    }
+
+    /// Decompresses one string of an FSST column, whose codes are `stored`, into `text`, and returns it.
+    pub(crate) fn decompress_one<'t>(
+        &self,
+        column: usize,
+        stored: &[u8],
+        text: &'t mut Vec<u8>,
+    ) -> Result<&'t [u8]> {
+        let decoder = self.decoder(column)?;
+        text.clear();
+        text.reserve(stored.len() * 8 + 8);
+        // SAFETY: 8 bytes a stored byte and 8 more were reserved. A block ends in padding behind every section. The
+        // bytes up to the length that `decode` returns are initialised.
+        unsafe {
+            let len = decoder.decode(stored, text.as_mut_ptr());
+            text.set_len(len);
+        }
+        Ok(text)
     }
 
     /// Decompresses the selected strings of an FSST column one after the other into `text` and calls `f`

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 enum Running {
     Nothing,
     Query(Canceler),
-    /// Input that is not shown: the function makes the terminal as it was, and the program ends.
-    Hidden(Canceler),
+    /// Input that is not shown, or an experiment: the function makes the terminal as it was, or removes what the
+    /// experiment wrote, and the program ends.
+    Leaving(Canceler),
     /// A pause, or another program that Ctrl-C reaches by itself.
     Waiting,
 }
@@ -61,7 +62,7 @@ fn hear(signal: i32) {
     let ends = signal != SIGINT;
     match &state.running {
         Running::Query(cancel) => cancel(),
-        Running::Hidden(restore) => {
+        Running::Leaving(restore) => {
             restore();
             exit(signal);
         }
@@ -105,9 +106,9 @@ pub fn of(cancel: &Cancel) -> impl Fn() + Send + 'static {
     move || cancel.cancel()
 }
 
-/// Runs `work`, which reads input that is not shown. A signal calls `restore` and ends the program.
+/// Runs `work`, which a signal ends: it calls `restore` and ends the program.
 pub fn leaving<T>(restore: impl Fn() + Send + 'static, work: impl FnOnce() -> T) -> T {
-    during(Running::Hidden(Box::new(restore)), work)
+    during(Running::Leaving(Box::new(restore)), work)
 }
 
 /// Runs `work`, which waits for another program, such that Ctrl-C does not end this one.

@@ -65,5 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn run_bench(arguments: &[String]) -> Result<(), complaint::Complaint> {
-    frazil_bench::run(arguments).map_err(complaint::Complaint::from)
+    interrupt::install();
+    interrupt::leaving(frazil_bench::interrupt, || frazil_bench::run(arguments))
+        .map_err(complaint::Complaint::from)
 }

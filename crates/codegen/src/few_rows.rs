@@ -1,6 +1,7 @@
-//! A plan over few rows that values for the first columns of an index find (`… where order = $1`), run on the thread
-//! that asks for it. Its rows go through the code of its pipeline one by one, as the row of a lookup does
-//! ([`crate::one_row`]); a sorter or an aggregation without groups may stand between them and the result.
+//! A plan over few rows, run on the thread that asks for it. Values for the first columns of an index find them
+//! (`… where order = $1`), or a value of a column by which frozen rows are sorted, or nearly so. The rows go through
+//! the code of the plan's pipeline one by one, as the row of a lookup does ([`crate::one_row`]); a sorter or an
+//! aggregation without groups may stand between them and the result.
 //!
 //! Pool, morsels and cursors have no part in it. Only a run knows if the rows are few: if they are not, the plan is
 //! run as any other.
@@ -13,14 +14,14 @@ use crate::open_pipeline::{OpenPipeline, Opening};
 use crate::plan_state::PlanState;
 use crate::worker::{Flow, Worker};
 use frazil_plan::breakers::BreakerId;
-use frazil_plan::operators::ScanRestrictionKind;
+use frazil_plan::operators::{ScanRestriction, ScanRestrictionKind};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::schedule::Step;
-use frazil_plan::{Expr, ExprKind, RowCount};
+use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_runtime::breakers::alone::Alone;
 use frazil_runtime::breakers::{Breaker, Partial, into_finished};
 use frazil_runtime::{BoundValues, RowBuffer};
-use frazil_storage::{PrefixWalk, ScanOptions, TableSnapshot};
+use frazil_storage::{PrefixWalk, ScanOptions, TableSnapshot, Zones};
 use frazil_types::{CompareOp, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId, Value};
 use std::sync::Arc;
 
@@ -28,19 +29,26 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct FewRowsPlan {
     table: ObjectId,
-    walk: PrefixWalk,
-    /// The values of the walk's columns: constants and parameters.
-    key: Vec<Expr>,
+    search: Search,
+}
+
+/// The way to the ids of the rows.
+#[derive(Clone, Debug)]
+enum Search {
+    /// Along an index; the values of the walk's columns are constants and parameters.
+    Walk(PrefixWalk, Vec<Expr>),
+    /// By the bounds of blocks in a column, which has a value: its position in the table.
+    Narrow(usize),
 }
 
 impl FewRowsPlan {
     /// Returns the way in which a plan finds its rows in a table that `version` gives; `None` if it may have to read
-    /// many, or does more with them than [`FewRows`] can.
+    /// many, or does more with them than [`FewRows`] can. `use_indexes`: indexes may be walked along.
     pub fn of<'t>(
         plan: &PipelinePlan,
         version: impl FnOnce(ObjectId) -> Option<&'t Arc<TableSnapshot>>,
+        use_indexes: bool,
     ) -> Option<FewRowsPlan> {
-        let first = plan.pipelines.first()?;
         let Source::Scan {
             table,
             columns,
@@ -48,37 +56,32 @@ impl FewRowsPlan {
             disjunctions,
             places,
             ..
-        } = &first.source
+        } = &plan.pipelines.first()?.source
         else {
             return None;
         };
         if !disjunctions.is_empty() || !places.is_empty() || !is_short(plan) {
             return None;
         }
-        let equal = |restriction: &frazil_plan::ScanRestriction| {
-            let ScanRestrictionKind::Compare(CompareOp::Eq, value) = &restriction.kind else {
-                return None;
-            };
-            let is_known = matches!(value.kind, ExprKind::Constant(_) | ExprKind::Parameter(_));
-            let column = columns.iter().find(|column| column.0 == restriction.column)?.1;
-            is_known.then(|| (column, value.clone()))
-        };
-        let given: Vec<(usize, Expr)> = restrictions.iter().map(equal).collect::<Option<_>>()?;
-        let positions: Vec<usize> = given.iter().map(|(column, _)| *column).collect();
-        let is_once = |column: &usize| positions.iter().filter(|other| *other == column).count() == 1;
-        if !positions.iter().all(is_once) {
-            return None;
-        }
         let version = version(*table)?;
-        let orders = orders_of(plan, 0).filter(|orders| orders.len() == 1 && drops_none(first));
-        let ordered = orders.and_then(|orders| PrefixWalk::of(version, &positions, Some(&orders[0][..])));
-        let walk = ordered.or_else(|| PrefixWalk::of(version, &positions, None))?;
-        let value = |column: &usize| given.iter().find(|(of, _)| of == column).map(|(_, e)| e.clone());
-        let key = walk.columns().iter().map(value).collect::<Option<_>>()?;
+        let given: Vec<Option<(usize, &Expr)>> = restrictions
+            .iter()
+            .map(|restriction| value_given(columns, restriction))
+            .collect();
+        let walk = || {
+            let given: Vec<_> = given.iter().copied().collect::<Option<_>>()?;
+            walk_along_index(plan, version, &given)
+        };
+        let narrow = || {
+            let mut columns = given.iter().flatten().map(|(column, _)| *column);
+            columns
+                .find(|column| Zones::serve(version, *column))
+                .map(Search::Narrow)
+        };
+        let walk = use_indexes.then(walk).flatten();
         Some(FewRowsPlan {
             table: *table,
-            walk,
-            key,
+            search: walk.or_else(narrow)?,
         })
     }
 
@@ -86,6 +89,44 @@ impl FewRowsPlan {
     pub fn table(&self) -> ObjectId {
         self.table
     }
+}
+
+/// The column to which a restriction gives a value that is known when the plan runs, by its position in the table, and
+/// the value.
+fn value_given<'p>(
+    columns: &[(ColumnId, usize)],
+    restriction: &'p ScanRestriction,
+) -> Option<(usize, &'p Expr)> {
+    let ScanRestrictionKind::Compare(CompareOp::Eq, value) = &restriction.kind else {
+        return None;
+    };
+    let is_known = matches!(value.kind, ExprKind::Constant(_) | ExprKind::Parameter(_));
+    let column = columns.iter().find(|column| column.0 == restriction.column)?.1;
+    is_known.then_some((column, value))
+}
+
+/// The walk along an index that gives the rows of a plan all of whose restrictions give columns values.
+fn walk_along_index(
+    plan: &PipelinePlan,
+    version: &TableSnapshot,
+    given: &[(usize, &Expr)],
+) -> Option<Search> {
+    let positions: Vec<usize> = given.iter().map(|(column, _)| *column).collect();
+    let is_once = |column: &usize| positions.iter().filter(|other| *other == column).count() == 1;
+    if !positions.iter().all(is_once) {
+        return None;
+    }
+    let orders = orders_of(plan, 0).filter(|orders| orders.len() == 1 && drops_none(&plan.pipelines[0]));
+    let ordered = orders.and_then(|orders| PrefixWalk::of(version, &positions, Some(&orders[0][..])));
+    let walk = ordered.or_else(|| PrefixWalk::of(version, &positions, None))?;
+    let value = |column: &usize| {
+        given
+            .iter()
+            .find(|(of, _)| of == column)
+            .map(|(_, e)| (*e).clone())
+    };
+    let key = walk.columns().iter().map(value).collect::<Option<_>>()?;
+    Some(Search::Walk(walk, key))
 }
 
 /// True if a plan has one pipeline, which fills the result, or a second one behind a sorter or an aggregation without
@@ -143,6 +184,8 @@ pub struct FewRows {
     /// Room for the bytes of a key, and for ids.
     key: Vec<u8>,
     ids: Vec<RowId>,
+    /// The bounds of blocks, once they are asked for.
+    zones: Option<Zones>,
 }
 
 impl std::fmt::Debug for FewRows {
@@ -164,6 +207,7 @@ impl FewRows {
             kept: None,
             key: Vec::new(),
             ids: Vec::new(),
+            zones: None,
         })
     }
 
@@ -188,24 +232,51 @@ impl FewRows {
     }
 
     /// Finds the ids of the rows; false if they are not few.
-    fn find(&mut self, few: &FewRowsPlan, table: &TableSnapshot, run: OneRun<'_>) -> Result<bool> {
+    fn find(&mut self, few: &FewRowsPlan, table: &Arc<TableSnapshot>, run: OneRun<'_>) -> Result<bool> {
+        match &few.search {
+            Search::Walk(walk, key) => self.find_along(walk, key, table, run),
+            Search::Narrow(column) => self.find_in_blocks(*column, table, run),
+        }
+    }
+
+    fn find_along(
+        &mut self,
+        walk: &PrefixWalk,
+        key: &[Expr],
+        table: &TableSnapshot,
+        run: OneRun<'_>,
+    ) -> Result<bool> {
         let values = values_of(run);
-        let Some(index) = few.walk.index(table) else {
+        let Some(index) = walk.index(table) else {
             return Ok(false);
         };
         self.ids.clear();
         self.key.clear();
-        for (i, operand) in few.key.iter().enumerate() {
+        for (i, operand) in key.iter().enumerate() {
             if !index.append_part(i, values.known(operand)?, &mut self.key) {
                 // No row has the value.
                 return Ok(true);
             }
         }
-        let wanted = match few.walk.is_ordered() {
+        let wanted = match walk.is_ordered() {
             true => self.rows_wanted(values)?,
             false => usize::MAX,
         };
-        Ok(table.few_rows(&few.walk, index, &mut self.key, wanted, &mut self.ids))
+        Ok(table.few_rows(walk, index, &mut self.key, wanted, &mut self.ids))
+    }
+
+    fn find_in_blocks(&mut self, column: usize, table: &Arc<TableSnapshot>, run: OneRun<'_>) -> Result<bool> {
+        let Source::Scan {
+            columns,
+            restrictions,
+            ..
+        } = &self.plan.pipelines[0].source
+        else {
+            return Err(not_few());
+        };
+        let restrictions = values_of(run).restrictions(restrictions, columns)?;
+        let zones = self.zones.get_or_insert_with(|| Zones::new(column));
+        table.narrow_rows(zones, &restrictions, &run.scan, &mut self.ids)
     }
 
     /// Number of the first rows in an order that the plan needs. Errors: 2201W, 2201X for a negative LIMIT or OFFSET.

@@ -19,7 +19,7 @@ use frazil_runtime::abi::{ParameterCell, VectorColumn};
 use frazil_runtime::breakers::buffer::OneRowBuffer;
 use frazil_runtime::breakers::buffer::row_buffer::{BufferWriter, RowForm};
 use frazil_runtime::one_row::RowCopy;
-use frazil_storage::{FetchedColumn, FoundRow, RowCells, TableSnapshot};
+use frazil_storage::{FetchedColumn, FoundRow, RowCells, ScanOptions, TableSnapshot};
 use frazil_types::{Cancel, ColumnVector, Error, MemoryBudget, Result, RowBatch, RowValues, Value};
 use std::sync::Arc;
 
@@ -130,6 +130,8 @@ pub struct OneRun<'a> {
     pub cancel: &'a Cancel,
     /// Whether it is counted what is asked of the table's columns.
     pub count_access: bool,
+    /// The options of scans, by which blocks are searched.
+    pub scan: ScanOptions,
 }
 
 impl OneRow {

@@ -238,7 +238,7 @@ fn source(
             let restrictions = values.restrictions(restrictions, columns)?;
             let rows = rows.iter().map(|r| values.restriction_kind(&r.kind));
             let rows = rows.collect::<Result<Vec<_>>>()?;
-            let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?.at_rows(&rows);
+            let scan = TableScan::new(table, places, restrictions, opening.scan)?.at_rows(&rows);
             let scan = join_lookup::restrict(scan, plan, pipeline, columns, opening)?;
             let (probes, filters) = early_filters(early_probes, columns, opening);
             let scan = scan

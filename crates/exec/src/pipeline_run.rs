@@ -77,7 +77,7 @@ impl PipelineRun {
         let stop = environment.cancel.child();
         let opening = Opening {
             table,
-            scan: environment.scan.clone(),
+            scan: environment.scan,
             first_rows,
             state,
             breaker,

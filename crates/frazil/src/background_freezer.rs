@@ -5,6 +5,8 @@
 //! frozen, one small transaction each, as long as nobody else is writing. Blocks are built anew one by one,
 //! within a budget of bytes a second, so that what they take from statements is bounded.
 //!
+//! While commits come often, the thread looks each millisecond for index entries that they have left to it.
+//!
 //! What fails, a panic included, is counted and kept (`SHOW frazil.background_failures`), and the thread goes on: with the
 //! next table, and at the next tick.
 
@@ -20,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// How often it looks.
 const TICK: Duration = Duration::from_millis(500);
+/// Time between two removals of the index entries that commits leave. Commits leave few entries in this time, and a
+/// core that is otherwise idle wakes up for some microseconds.
+const MOMENT: Duration = Duration::from_millis(1);
 /// The cooling time unless it is set.
 pub const DEFAULT_COOLING: Duration = Duration::from_secs(60);
 /// Bytes of blocks built anew in a second unless it is set.
@@ -55,9 +60,10 @@ impl BackgroundFreezer {
         };
         let thread = std::thread::Builder::new().name("frazil-freezer".to_owned());
         let thread = thread.spawn(move || {
-            while work.ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            while work.rest() {
                 work.tick();
             }
+            work.store.stop_serving_commits();
         });
         BackgroundFreezer {
             cooling,
@@ -142,6 +148,28 @@ struct Work {
 }
 
 impl Work {
+    /// Rests until the next tick, and serves commits meanwhile. False at the end.
+    fn rest(&self) -> bool {
+        let store = &self.store;
+        let is_serving = self.failures.note(|| Ok(store.serve_commits()));
+        let (until, moment) = match is_serving {
+            Some(true) => (Instant::now() + TICK, MOMENT),
+            Some(false) | None => (Instant::now(), TICK),
+        };
+        loop {
+            if self.ended.recv_timeout(moment) != Err(RecvTimeoutError::Timeout) {
+                return false;
+            }
+            if Instant::now() >= until {
+                return true;
+            }
+            self.failures.note(|| {
+                store.remove_left_entries();
+                Ok(())
+            });
+        }
+    }
+
     fn tick(&mut self) {
         if self.store.is_read_only() {
             self.store.end_epochs();

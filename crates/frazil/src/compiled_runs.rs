@@ -66,6 +66,7 @@ fn read_directly(
                 parameters: &parameters,
                 cancel: session.cancel(),
                 count_access: session.settings().access_counters,
+                scan: session.settings().scan_options(),
             };
             let found = point.read(snapshot, session.database().budget(), run);
             match found.inspect_err(|_| session.count_direct())? {
@@ -142,6 +143,7 @@ fn write_directly(
                     parameters: &parameters,
                     cancel: writing.cancel,
                     count_access: writing.settings.access_counters,
+                    scan: writing.settings.scan_options(),
                 };
                 let Some(batches) = point.run(transaction.view(), writing.budget, run)? else {
                     (left, ran) = (Direct::NotFew, false);

@@ -155,7 +155,7 @@ impl WriteAction {
                 },
                 None,
             ) => given.insert(&mut writer, Conflict::Fail),
-            (WriteKind::Update { row_id, set }, None) => given.update(&mut writer, *row_id, set),
+            (WriteKind::Update { .. }, None) => given.update(&mut writer),
             _ => Err(Error::internal("queries of a write without ON CONFLICT")),
         }
     }

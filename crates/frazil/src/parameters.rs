@@ -89,17 +89,34 @@ fn has_fraction(value: &Value, ty: LogicalType) -> Result<bool> {
 
 /// True if the value at a position is one of a type as it is: [`convert`] would make a copy of it.
 fn is_converted(given: &GivenValues<'_>, at: usize, ty: LogicalType) -> bool {
-    let value = &given.values[at];
-    if given.is_typed()
-        && let Some(own) = given.own_type(at)
-    {
-        return own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC);
+    let own = given.is_typed().then(|| given.own_type(at)).flatten();
+    match (&given.values[at], own) {
+        (Value::Null, _) => true,
+        (value @ Value::Text(text), None) => is_kept_text(text, ty) && !holds_zero(value),
+        (Value::Int(v), own) => is_same_number(*v, own, ty),
+        (_, Some(own)) => own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC),
+        (value, None) => LogicalType::of_value(value) == ty,
     }
-    match value {
-        Value::Null => true,
-        Value::Int(v) => ty.is_integer() && ty.range().is_some_and(|(min, max)| min <= *v && *v <= max),
-        value => LogicalType::of_value(value) == ty && !holds_zero(value),
-    }
+}
+
+/// True if a column of a type of texts stores a text as it is.
+fn is_kept_text(text: &str, ty: LogicalType) -> bool {
+    let is_text = match ty {
+        LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(_) => ty.is_text(),
+        _ => false,
+    };
+    is_text && value_ops::kept_text(text, ty).is_ok_and(|kept| kept.len() == text.len())
+}
+
+/// True if a number of type `own` is a `ty` without a change of its digits. `None`: the number tells its own type.
+fn is_same_number(v: i128, own: Option<LogicalType>, ty: LogicalType) -> bool {
+    let has_its_digits = match (own, ty) {
+        (None, ty) => ty.is_integer(),
+        (Some(own), ty) if own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC) => return true,
+        (Some(LogicalType::Decimal { scale: own, .. }), LogicalType::Decimal { scale, .. }) => own == scale,
+        (Some(own), ty) => own.is_integer() && ty.is_integer(),
+    };
+    has_its_digits && ty.range().is_some_and(|(min, max)| min <= v && v <= max)
 }
 
 /// 22021 for a text with the character that no text has.
@@ -208,10 +225,83 @@ mod tests {
             state(convert(&text("x"), LogicalType::Integer)),
             Err(SqlState::INVALID_TEXT)
         );
-        for ty in [LogicalType::Text, LogicalType::Varchar(9), LogicalType::Char(1)] {
+        for ty in [
+            LogicalType::Text,
+            LogicalType::Varchar(9),
+            LogicalType::Char(1),
+            LogicalType::Char(9),
+        ] {
             let given = [text("\0")];
             let refused = converted(&[ty], GivenValues::raw(&given), Zone::UTC).map_err(|e| e.state());
             assert_eq!(refused, Err(SqlState::CHARACTER_NOT_IN_REPERTOIRE));
         }
+    }
+
+    /// Values that are not copied are those that [`convert`] leaves as they are.
+    #[test]
+    fn a_value_is_borrowed_only_if_its_conversion_changes_nothing() {
+        let decimal = |precision, scale| LogicalType::Decimal { precision, scale };
+        let texts = ["", " ", "ab", "ab ", " ab", "abc", "äöü", "äöü ", "abcd", "\0"];
+        let numbers = [
+            0,
+            1,
+            -1,
+            99,
+            100,
+            -100,
+            32_767,
+            32_768,
+            999_999,
+            1_000_000,
+            1 << 31,
+            1 << 63,
+        ];
+        let own = [
+            LogicalType::SmallInt,
+            LogicalType::Integer,
+            LogicalType::BigInt,
+            LogicalType::Oid,
+            LogicalType::Date,
+            LogicalType::TIMESTAMP,
+            decimal(4, 2),
+            decimal(18, 2),
+            decimal(18, 0),
+        ];
+        let mut wanted = own.to_vec();
+        wanted.extend([
+            LogicalType::Text,
+            LogicalType::Char(1),
+            LogicalType::Char(3),
+            LogicalType::Varchar(3),
+            LogicalType::Name,
+            LogicalType::Boolean,
+            LogicalType::Json,
+        ]);
+        let mut given: Vec<(Value, Option<LogicalType>)> = Vec::new();
+        given.push((Value::Null, None));
+        given.extend(texts.map(|text| (Value::Text(text.to_owned()), None)));
+        for ty in own {
+            let (least, most) = ty.range().unwrap();
+            let in_range = numbers.into_iter().filter(|n| (least..=most).contains(n));
+            given.extend(in_range.map(|n| (Value::Int(n), Some(ty))));
+        }
+        let mut borrowed = 0;
+        for (value, own) in &given {
+            for &ty in &wanted {
+                let (values, types) = ([value.clone()], [*own]);
+                let given = GivenValues::typed(&values, &types);
+                if is_converted(&given, 0, ty) {
+                    borrowed += 1;
+                    let from = given.converted_from(0, Zone::UTC);
+                    assert_eq!(
+                        convert(value, from, ty).as_ref().ok(),
+                        Some(value),
+                        "{value:?} of {own:?} as {ty}"
+                    );
+                }
+            }
+        }
+        // Types of their own, and numbers and texts of others.
+        assert!(borrowed > 100, "{borrowed}");
     }
 }

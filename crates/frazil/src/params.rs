@@ -3,7 +3,6 @@
 use crate::given_values::GivenValues;
 use crate::value::{ToValue, Value};
 use frazil_types::{LogicalType, Result, Value as RawValue};
-use std::borrow::Cow;
 
 /// Values for `$1`, `$2` and so on: a tuple of them, a slice, array or vector of one type, [`params!`](crate::params)
 /// of any types, or `()` for none.
@@ -12,53 +11,71 @@ pub trait Params {
     fn parameters(&self) -> Result<Parameters<'_>>;
 }
 
+/// Values that need no memory of their own: most statements have fewer parameters.
+const FEW: usize = 8;
+
 /// Values for a statement's parameters, with their own types.
 #[derive(Debug)]
-pub struct Parameters<'a> {
-    values: Cow<'a, [RawValue]>,
-    /// One for each value, or none if the values tell their types.
-    types: Vec<Option<LogicalType>>,
+pub struct Parameters<'a>(Held<'a>);
+
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few values are held without memory of their own"
+)]
+enum Held<'a> {
+    /// Values that tell their types.
+    Borrowed(&'a [RawValue]),
+    /// The first `count` values, each with its type.
+    Few {
+        values: [RawValue; FEW],
+        types: [Option<LogicalType>; FEW],
+        count: usize,
+    },
+    /// Values, each with its type.
+    Many(Vec<RawValue>, Vec<Option<LogicalType>>),
 }
 
 impl<'a> Parameters<'a> {
     pub(crate) fn given(&self) -> GivenValues<'_> {
-        match self.types.is_empty() {
-            true => GivenValues::raw(&self.values),
-            false => GivenValues::typed(&self.values, &self.types),
+        match &self.0 {
+            Held::Borrowed(values) => GivenValues::raw(values),
+            Held::Few { values, types, count } => GivenValues::typed(&values[..*count], &types[..*count]),
+            Held::Many(values, types) => GivenValues::typed(values, types),
         }
     }
 
     fn of_slice<T: ToValue>(values: &'a [T]) -> Result<Parameters<'a>> {
         match T::as_raw(values) {
-            Some(raw) => Ok(Parameters {
-                values: Cow::Borrowed(raw),
-                types: Vec::new(),
-            }),
+            Some(raw) => Ok(Parameters(Held::Borrowed(raw))),
             None => Parameters::of_values(values.iter().map(T::to_value)),
         }
     }
 
-    fn of_values(values: impl ExactSizeIterator<Item = Value>) -> Result<Parameters<'a>> {
-        let mut raw = Vec::with_capacity(values.len());
-        let mut types = Vec::with_capacity(values.len());
-        for value in values {
-            types.push(value.ty());
-            let at = types.len();
-            raw.push(value.into_raw().map_err(|e| e.in_context(format!("${at}")))?);
+    fn of_values(given: impl ExactSizeIterator<Item = Value>) -> Result<Parameters<'a>> {
+        let raw =
+            |at: usize, value: Value| value.into_raw().map_err(|e| e.in_context(format!("${}", at + 1)));
+        let count = given.len();
+        if count > FEW {
+            let (mut values, mut types) = (Vec::with_capacity(count), Vec::with_capacity(count));
+            for (at, value) in given.enumerate() {
+                types.push(value.ty());
+                values.push(raw(at, value)?);
+            }
+            return Ok(Parameters(Held::Many(values, types)));
         }
-        Ok(Parameters {
-            values: raw.into(),
-            types,
-        })
+        let (mut values, mut types) = ([const { RawValue::Null }; FEW], [None; FEW]);
+        for (at, value) in given.enumerate() {
+            types[at] = value.ty();
+            values[at] = raw(at, value)?;
+        }
+        Ok(Parameters(Held::Few { values, types, count }))
     }
 }
 
 impl Params for () {
     fn parameters(&self) -> Result<Parameters<'_>> {
-        Ok(Parameters {
-            values: Cow::Borrowed(&[]),
-            types: Vec::new(),
-        })
+        Ok(Parameters(Held::Borrowed(&[])))
     }
 }
 

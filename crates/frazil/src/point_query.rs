@@ -1,7 +1,7 @@
 //! Statements of one row: those that find it by the key of a unique index (`select … where key = $1`, and what UPDATE
 //! and DELETE write of such a row), and those that compute one from parameters (`insert … values ($1 + 1)`); and
-//! statements of the few rows that have values for the first columns of an index (`… where order = $1`). They run on
-//! the caller's thread, without exec: no pool, no morsels, no scan is opened.
+//! statements of the few rows that have values for the first columns of an index (`… where order = $1`), or that the
+//! bounds of blocks lead to. They run on the caller's thread, without exec: no pool, no morsels, no scan is opened.
 //!
 //! Beside rows of constants and parameters alone ([`crate::direct_rows`]) these are the statements that cost less to
 //! run than to hand over. If rows turn out not to be few, the query runs as any other.
@@ -28,7 +28,7 @@ pub struct PointQuery {
 enum Way {
     /// At most one row, which is looked up in this table, if in any.
     One(Option<ObjectId>, Spares<OneRow>),
-    /// The rows of a prefix of an index.
+    /// The rows of a prefix of an index, or of few blocks.
     Few(FewRowsPlan, Spares<FewRows>),
 }
 
@@ -48,10 +48,7 @@ impl PointQuery {
             let way = Way::One(table, Spares::default());
             return Ok(PointQuery { query, way });
         }
-        let few = use_indexes
-            .then(|| FewRowsPlan::of(&query.pipelines, |id| snapshot.table(id).ok()))
-            .flatten();
-        match few {
+        match FewRowsPlan::of(&query.pipelines, |id| snapshot.table(id).ok(), use_indexes) {
             Some(few) => Ok(PointQuery {
                 way: Way::Few(few, Spares::default()),
                 query,

@@ -135,6 +135,7 @@ impl Runner {
             parameters,
             cancel: &self.cancel,
             count_access: self.settings.access_counters,
+            scan: self.settings.scan_options(),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::rows::{Outcome, Response, Rows, Timing};
 use frazil_plan::{Change, ColumnId, PlanConflict, WriteKind};
 use frazil_storage::{CheckResult, Conflict, NewRows, NewValues, TableWriter, Transaction, Written};
 use frazil_types::{Cancel, ColumnVector, Error, Result, RowBatch, RowId, Schema};
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +20,8 @@ pub struct WriteAction {
     values: usize,
     /// The columns kept of the rows.
     kept: Vec<ColumnId>,
+    /// Positions in the table of the columns that an UPDATE sets.
+    set: Vec<usize>,
     /// Columns of RETURNING.
     schema: Arc<Schema>,
     /// What becomes of rows in the way.
@@ -30,9 +33,14 @@ pub struct WriteAction {
 impl WriteAction {
     /// A change; RETURNING shows columns of `schema`.
     pub fn new(change: Change, schema: Schema) -> WriteAction {
+        let set = match &change.kind {
+            WriteKind::Update { set, .. } => set.iter().map(|(position, _)| *position).collect(),
+            WriteKind::Insert { .. } | WriteKind::Delete { .. } | WriteKind::Lock(_) => Vec::new(),
+        };
         WriteAction {
             values: change.values().len(),
             kept: change.kept(),
+            set,
             schema: Arc::new(schema),
             change,
             update: None,
@@ -84,19 +92,36 @@ impl WriteAction {
         cancel: &Cancel,
         timing: Timing,
     ) -> Result<Response> {
+        let mut filled = batches.into_iter().filter(|batch| batch.rows > 0);
+        let result = match (filled.next(), filled.next()) {
+            (Some(batch), None) => self.run_given([self.given(batch)], transaction, cancel)?,
+            (first, second) => {
+                let all = first.into_iter().chain(second).chain(filled);
+                let given: Vec<Given<'_>> = all.map(|batch| self.given(batch)).collect();
+                self.run_given(given, transaction, cancel)?
+            }
+        };
+        Ok(self.response(result, timing))
+    }
+
+    /// Writes or locks the rows of batches. 57014 between two batches.
+    fn run_given<'a>(
+        &'a self,
+        given: impl AsRef<[Given<'a>]> + IntoIterator<Item = Given<'a>>,
+        transaction: &mut Transaction,
+        cancel: &Cancel,
+    ) -> Result<WriteResult> {
         let mut result = WriteResult::default();
-        let filled = batches.into_iter().filter(|batch| batch.rows > 0);
-        let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
         if let WriteKind::Lock(locks) = &self.change.kind {
-            result.returned = row_locks::lock(locks, &given, transaction, cancel)?;
-            return Ok(self.response(result, timing));
+            result.returned = row_locks::lock(locks, given.as_ref(), transaction, cancel)?;
+            return Ok(result);
         }
-        self.claim(transaction, &given)?;
+        self.claim(transaction, given.as_ref())?;
         for given in given {
             cancel.check()?;
-            self.write_batch(&given, transaction, &mut result)?;
+            self.write_batch(given, transaction, &mut result)?;
         }
-        Ok(self.response(result, timing))
+        Ok(result)
     }
 
     /// Writes one batch of rows that the caller uses again. The caller takes the time.
@@ -145,6 +170,7 @@ impl WriteAction {
             action: self,
             values: batch,
             rest,
+            ids: OnceCell::new(),
         }
     }
 
@@ -157,12 +183,9 @@ impl WriteAction {
     /// Claims all rows that the statement changes or deletes, before it writes any. What ON CONFLICT does may have to
     /// be done again. 40001 where the statement has to run again; 40P01, 55P03, 57014, 53200.
     pub(crate) fn claim(&self, transaction: &mut Transaction, given: &[Given<'_>]) -> Result<()> {
-        let (row_id, set) = match &self.change.kind {
-            WriteKind::Update { row_id, set } => {
-                let columns: Vec<usize> = set.iter().map(|s| s.0).collect();
-                (*row_id, Some(columns))
-            }
-            WriteKind::Delete { row_id } => (*row_id, None),
+        let sets = match &self.change.kind {
+            WriteKind::Update { .. } => true,
+            WriteKind::Delete { .. } => false,
             WriteKind::Insert {
                 conflict: PlanConflict::Fail,
                 ..
@@ -174,17 +197,17 @@ impl WriteAction {
             WriteKind::Lock(_) => return Ok(()),
         };
         given.iter().try_for_each(|given| {
-            let new = set.as_deref().map(|columns| NewValues {
-                columns,
+            let new = sets.then_some(NewValues {
+                columns: &self.set,
                 batch: Some(&given.values),
             });
-            transaction.claim_with_keys(self.change.table, &row_ids(given.column(row_id)?), new)
+            transaction.claim_with_keys(self.change.table, given.ids()?, new)
         })
     }
 
     fn write_batch(
         &self,
-        given: &Given<'_>,
+        given: Given<'_>,
         transaction: &mut Transaction,
         result: &mut WriteResult,
     ) -> Result<()> {
@@ -200,8 +223,8 @@ impl WriteAction {
                     return Err(Error::internal("rows in the way that nobody looks for"));
                 }
             },
-            WriteKind::Update { row_id, set } => given.update(&mut writer, *row_id, set)?,
-            WriteKind::Delete { row_id } => writer.delete(&row_ids(given.column(*row_id)?))?,
+            WriteKind::Update { .. } => given.update(&mut writer)?,
+            WriteKind::Delete { .. } => writer.delete(given.ids()?)?,
             WriteKind::Lock(_) => return Err(Error::internal("a lock that writes rows")),
         };
         result.count += written.count;
@@ -237,6 +260,23 @@ pub(crate) struct Given<'a> {
     pub values: RowBatch,
     /// The other columns.
     rest: Vec<ColumnVector>,
+    /// The ids of the rows, once they are asked for.
+    ids: OnceCell<Ids>,
+}
+
+/// Ids of rows. That of a single row needs no memory of its own.
+enum Ids {
+    One([RowId; 1]),
+    Many(Vec<RowId>),
+}
+
+impl Ids {
+    fn of(column: &ColumnVector) -> Ids {
+        match column.values::<i64>() {
+            [id] => Ids::One([RowId::from_tid(*id)]),
+            _ => Ids::Many(row_ids(column)),
+        }
+    }
 }
 
 impl Given<'_> {
@@ -246,6 +286,21 @@ impl Given<'_> {
         Ok(values
             .get(place)
             .unwrap_or_else(|| &self.rest[place - values.len()]))
+    }
+
+    /// The ids of the rows that an UPDATE or DELETE writes.
+    fn ids(&self) -> Result<&[RowId]> {
+        let row_id = match &self.action.change.kind {
+            WriteKind::Update { row_id, .. } | WriteKind::Delete { row_id } => *row_id,
+            WriteKind::Insert { .. } | WriteKind::Lock(_) => {
+                return Err(Error::internal("ids of rows that are not there yet"));
+            }
+        };
+        let column = self.column(row_id)?;
+        Ok(match self.ids.get_or_init(|| Ids::of(column)) {
+            Ids::One(id) => &id[..],
+            Ids::Many(ids) => &ids[..],
+        })
     }
 
     pub fn checks<'c>(&'c self, checks: &'c [(String, ColumnId)]) -> Result<Vec<CheckResult<'c>>> {
@@ -266,30 +321,48 @@ impl Given<'_> {
     }
 
     /// Writes new values into columns of rows.
-    pub fn update(
-        &self,
-        writer: &mut TableWriter<'_>,
-        row_id: ColumnId,
-        set: &[(usize, ColumnId)],
-    ) -> Result<Written> {
-        let columns: Vec<usize> = set.iter().map(|s| s.0).collect();
+    pub fn update(&self, writer: &mut TableWriter<'_>) -> Result<Written> {
         let checks = self.checks(&self.action.change.checks)?;
         let rows = NewRows {
             batch: &self.values,
             checks: &checks,
         };
-        writer.update(&row_ids(self.column(row_id)?), &columns, &rows)
+        writer.update(self.ids()?, &self.action.set, &rows)
     }
 
     /// What RETURNING shows of the rows that were written.
-    fn returned(&self, written: &Written) -> Result<RowBatch> {
+    fn returned(self, written: &Written) -> Result<RowBatch> {
         if written.rows.iter().all(Option::is_some) {
-            return self.shown(None);
+            return self.into_shown();
         }
         let rows: Vec<usize> = (0..written.rows.len())
             .filter(|&row| written.rows[row].is_some())
             .collect();
         self.shown(Some(&rows))
+    }
+
+    /// The columns of RETURNING for all rows. A column is copied only if RETURNING shows it again further on.
+    fn into_shown(self) -> Result<RowBatch> {
+        let (action, rows) = (self.action, self.values.rows);
+        let returning = &action.change.returning;
+        let given = self.values.columns.into_iter().chain(self.rest);
+        let mut given: Vec<Option<ColumnVector>> = given.map(Some).collect();
+        let mut shown = |(at, id): (usize, &ColumnId)| {
+            let column = &mut given[action.place(*id)?];
+            let column = match returning[at + 1..].contains(id) {
+                true => column.clone(),
+                false => column.take(),
+            };
+            column.ok_or_else(|| Error::internal("a column of RETURNING was taken before"))
+        };
+        Ok(RowBatch {
+            columns: returning
+                .iter()
+                .enumerate()
+                .map(&mut shown)
+                .collect::<Result<_>>()?,
+            rows,
+        })
     }
 
     /// The columns of RETURNING for rows of the batch by their places; `None`: for all.

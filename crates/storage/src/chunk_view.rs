@@ -7,6 +7,7 @@ use crate::hot_chunk::HotChunk;
 use crate::hot_layout::HotLayout;
 use crate::read_chunk::copy_hot;
 use frazil_block::ColumnBuffer;
+use frazil_kernels::prefetch::prefetch_read;
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{LogicalType, NativeType, Result, StringRef, Value};
 use std::sync::Arc;
@@ -84,6 +85,22 @@ impl<'a> ChunkView<'a> {
                 Ok(())
             }
             Chunk::Frozen(frozen) => frozen.block.unpack(isa, column, selection, out),
+        }
+    }
+
+    /// Prefetches the cells of a row in some columns: they may be in as many cache lines, which are waited for
+    /// together. The error of a column whose bytes are damaged.
+    pub(crate) fn expect_cells(
+        &self,
+        columns: impl Iterator<Item = usize> + Clone,
+        offset: u16,
+    ) -> Result<()> {
+        match &**self.chunk {
+            Chunk::Hot(hot) => {
+                columns.for_each(|column| prefetch_read(hot.cell(column, offset.into()).0));
+                Ok(())
+            }
+            Chunk::Frozen(frozen) => frozen.block.expect_row(columns, offset),
         }
     }
 

@@ -82,7 +82,11 @@ impl OpenChunk {
                 let cells = &mut column.values_mut::<StringRef>()[to..to + count];
                 let given = &values.values::<StringRef>()[from..from + count];
                 // SAFETY: the vector of the values keeps their strings alive.
-                unsafe { strings.copy_all(given, |row, string| cells[row] = string) };
+                unsafe {
+                    strings
+                        .writer()
+                        .copy_all(given, |row, string| cells[row] = string)
+                };
             }
             if let Some(nulls) = values.nulls() {
                 let rows = (0..count).filter(|row| nulls.get(from + row));

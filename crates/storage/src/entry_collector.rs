@@ -13,9 +13,9 @@
 //! others which it shows are held. Nobody but the transaction itself deletes its own rows before it commits. If its
 //! versions outlive the commit, they are counted as one that shows every row which the commit and later ones deleted.
 //!
-//! Each commit to the table removes a bounded number of entries, and the background freezer removes the others. Old
-//! versions are asked for [`ASKED_TOGETHER`] rows at a time, because looking through the versions costs as much as a
-//! commit.
+//! Each commit to the table removes a bounded number of entries, or leaves them to a worker while commits come often
+//! (`left_entries.rs`), and the background freezer removes the others. Old versions are asked for [`ASKED_TOGETHER`]
+//! rows at a time, because looking through the versions costs as much as a commit.
 
 use crate::index_log::IndexedRows;
 use frazil_types::RowId;
@@ -23,6 +23,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+/// Rows whose entries a transaction takes out of indexes when it ends; the others leave later. Some 30 ms where the
+/// indexes do not fit into caches.
+pub(crate) const MOST_COLLECTED: usize = 16 << 10;
 /// Replaced versions that are kept in mind before dead ones among them are looked for: fewer cost nothing.
 const FEW_VERSIONS: usize = 64;
 /// Rows that wait beside an old reader until the old versions are asked for them. Each lookup of a key may meet as many
@@ -45,6 +48,8 @@ pub(crate) struct EntryCollector<V> {
     rows: AtomicU64,
     /// True if dead versions are to be looked for.
     is_crowded: AtomicBool,
+    /// True if the table is among those that wait for a worker.
+    waits: AtomicBool,
 }
 
 /// Rows of one commit, or of one version that held them.
@@ -222,6 +227,7 @@ impl<V> Default for EntryCollector<V> {
             }),
             rows: AtomicU64::new(0),
             is_crowded: AtomicBool::new(false),
+            waits: AtomicBool::new(false),
         }
     }
 }
@@ -266,9 +272,25 @@ impl<V> EntryCollector<V> {
         self.rows.load(Ordering::Relaxed)
     }
 
+    /// True if many replaced versions have gathered: [`EntryCollector::collect`] should look for dead ones.
+    pub fn is_crowded(&self) -> bool {
+        self.is_crowded.load(Ordering::Relaxed)
+    }
+
     /// True if [`EntryCollector::collect`] should be called.
     pub fn has_work(&self) -> bool {
-        self.waiting() > 0 || self.is_crowded.load(Ordering::Relaxed)
+        self.waiting() > 0 || self.is_crowded()
+    }
+
+    /// Notes that the table waits for a worker. True if it did not wait before. False: the worker, when it comes, sees
+    /// what the caller added, because one of the two exchanges of `waits` comes after the other.
+    pub fn begins_to_wait(&self) -> bool {
+        !self.waits.swap(true, Ordering::AcqRel)
+    }
+
+    /// Notes that a worker has come.
+    pub fn ends_to_wait(&self) {
+        self.waits.swap(false, Ordering::AcqRel);
     }
 
     /// Takes over rows of a transaction that was undone: no version shows them.

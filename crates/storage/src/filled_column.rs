@@ -113,7 +113,11 @@ unsafe fn own_strings(column: &mut ColumnVector) -> usize {
     let strings = column.values::<StringRef>().to_vec();
     let cells = column.values_mut::<StringRef>();
     // SAFETY: alive by contract.
-    unsafe { arena.copy_all(&strings, |row, string| cells[row] = string) };
+    unsafe {
+        arena
+            .writer()
+            .copy_all(&strings, |row, string| cells[row] = string)
+    };
     let bytes = arena.bytes();
     column.keep(Arc::new(arena));
     bytes

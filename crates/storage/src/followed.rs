@@ -8,6 +8,7 @@
 //! Entries of rows that are gone leave the indexes as they do beside a writer in the same process
 //! ([`crate::entry_collector`]): the version that is replaced is handed over before the first row is noted.
 
+use crate::entry_collector::MOST_COLLECTED;
 use crate::log::Lsn;
 use crate::persistent_map::PersistentMap;
 use crate::snapshot::{Snapshot, TableSnapshot};
@@ -16,9 +17,6 @@ use frazil_catalog::Catalog;
 use frazil_types::{Error, ObjectId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Rows whose index entries are removed by a statement that follows; the others leave later.
-const MOST_COLLECTED: usize = 16 << 10;
 
 /// The changes that a store shows next.
 #[derive(Debug)]

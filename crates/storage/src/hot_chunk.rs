@@ -18,7 +18,7 @@ use crate::columns::Columns;
 use crate::filled_column::FilledCells;
 use crate::hot_layout::HotLayout;
 use crate::lent_cells::{LentCells, LentColumn};
-use crate::string_arena::StringArena;
+use crate::string_arena::{StringArena, StringWriter};
 use frazil_block::{Constant, ShownColumn};
 use frazil_kernels::{Plain, Strided};
 use frazil_types::{
@@ -531,6 +531,7 @@ impl HotChunk {
         let (from, count) = (rows.start, rows.len());
         assert!(start + count <= CHUNK_ROWS && self.shown.is_none());
         assert!(columns.iter().all(|vector| from + count <= vector.len()));
+        let mut strings = self.cells.strings.writer();
         let mut done = 0;
         while done < count {
             let row = start + done;
@@ -541,10 +542,11 @@ impl HotChunk {
             for (column, vector) in columns.iter().enumerate() {
                 let rows = from + done..from + done + run;
                 // SAFETY: the slots are ours to write by contract.
-                unsafe { self.write_run(column, (first, within), vector, rows) };
+                unsafe { self.write_run(column, (first, within), (vector, rows), &mut strings) };
             }
             done += run;
         }
+        drop(strings);
         let mut bounds = self.lock_bounds();
         for (column, vector) in columns.iter().enumerate() {
             let rows = ColumnBounds::of(vector, from, from + count);
@@ -566,8 +568,8 @@ impl HotChunk {
         &self,
         column: usize,
         (first, within): (*mut u8, usize),
-        vector: &ColumnVector,
-        rows: Range<usize>,
+        (vector, rows): (&ColumnVector, Range<usize>),
+        strings: &mut StringWriter<'_>,
     ) {
         let place = self.layout.column(column);
         assert_eq!(place.native, vector.native());
@@ -586,9 +588,9 @@ impl HotChunk {
                 _ => {
                     let to = to.cast::<StringRef>();
                     // NULL cells hold zero words in a vector: an empty inline string.
-                    let strings = &vector.values::<StringRef>()[rows.clone()];
+                    let values = &vector.values::<StringRef>()[rows.clone()];
                     // SAFETY: the cells are ours to write; the strings are alive by contract.
-                    unsafe { self.cells.strings.copy_all(strings, |i, s| to.add(i).write(s)) };
+                    unsafe { strings.copy_all(values, |i, s| to.add(i).write(s)) };
                 }
             }
         });

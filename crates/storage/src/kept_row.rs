@@ -62,12 +62,7 @@ impl KeptRow {
         let view = entry.view();
         self.chunk = Some(entry.chunk().clone());
         let is_kept = |place: &usize| !set.contains(place);
-        if let Some(hot) = view.hot() {
-            // The cells may lie in as many lines, and are waited for together.
-            for place in (0..self.columns.len()).filter(is_kept) {
-                prefetch_read(hot.cell(place, offset.into()).0);
-            }
-        }
+        view.expect_cells((0..self.columns.len()).filter(is_kept), offset)?;
         let columns = self.columns.iter_mut().zip(&mut self.buffers).enumerate();
         for (place, (column, buffer)) in columns.filter(|(place, _)| is_kept(place)) {
             let (value, validity) = view.cell(place, offset, buffer)?;

@@ -177,7 +177,11 @@ impl RowCells {
         columns: &[(usize, usize)],
         mut each: impl FnMut(usize, FetchedColumn),
     ) -> Result<()> {
-        let Some(hot) = row.entry.view().hot() else {
+        let view = row.entry.view();
+        let Some(hot) = view.hot() else {
+            let positions = columns.iter().map(|(_, column)| *column);
+            (view.expect_cells(positions, row.offset))
+                .map_err(|e| row.entry.blame(row.version.table().entry(), e))?;
             let mut columns = columns.iter();
             return columns.try_for_each(|&(i, column)| {
                 each(i, self.fetch(row, i, column)?);

@@ -12,8 +12,8 @@ use frazil_index::{Direction, KeyRange};
 use frazil_types::key_encoding::after_prefix;
 use frazil_types::{ObjectId, RowId};
 
-/// Rows of a prefix that are fetched one by one at most. A scan costs less for each row, but more to begin.
-const FEW_ROWS: usize = 64;
+/// Rows that are fetched one by one at most. A scan costs less for each row, but more to begin.
+pub(crate) const FEW_ROWS: usize = 64;
 /// Entries of rows that are not shown beside those that are.
 const MOST_PASSED_OVER: usize = 256;
 

@@ -190,7 +190,7 @@ impl Table {
     }
 
     /// What waits to leave its indexes.
-    pub(crate) fn collector(&self) -> &EntryCollector<TableSnapshot> {
+    pub(crate) fn collector(&self) -> &Arc<EntryCollector<TableSnapshot>> {
         &self.shared.collector
     }
 

@@ -8,6 +8,7 @@
 //! Commits take turns in one short *section*, in which each is merged into the newest version, gets its place in the
 //! log and is installed. So the order of versions is the order of the log.
 
+use crate::left_entries::LeftEntries;
 use crate::log::{Durability, Lsn};
 use crate::other_writers::{OtherWriters, Room};
 use crate::section::{CommitTimes, Section, Turn};
@@ -41,6 +42,8 @@ pub struct Store {
     newest: Apart<Mutex<Arc<Snapshot>>>,
     /// Memory of finished transactions.
     spare: Apart<Mutex<Vec<WriterMemory>>>,
+    /// Index entries that commits leave to a worker.
+    left_entries: Apart<LeftEntries<TableSnapshot>>,
     /// The log of commits; `None`: they go to memory only.
     log: ArcSwapOption<Arc<dyn Durability>>,
     /// Claims of rows, and who may write. `None`: nobody but one thread knows the store.
@@ -114,6 +117,7 @@ impl Store {
             section: Apart::default(),
             newest: Apart(Mutex::new(snapshot)),
             spare: Apart::default(),
+            left_entries: Apart::default(),
             log: ArcSwapOption::empty(),
             locks,
             is_read_only: AtomicBool::new(false),
@@ -230,6 +234,28 @@ impl Store {
         if spare.len() < MOST_SPARE {
             spare.push(memory);
         }
+    }
+
+    /// Index entries that commits leave to a worker.
+    pub(crate) fn left_entries(&self) -> &LeftEntries<TableSnapshot> {
+        &self.left_entries
+    }
+
+    /// Decides if commits leave index entries of deleted rows to the caller from now on, a worker in the background, by
+    /// how many commits there were since the last call. While the result is true, the worker calls
+    /// [`Store::remove_left_entries`] each millisecond or so.
+    pub fn serve_commits(&self) -> bool {
+        self.left_entries.serve()
+    }
+
+    /// Lets commits remove index entries themselves from now on, because the worker ends.
+    pub fn stop_serving_commits(&self) {
+        self.left_entries.stop();
+    }
+
+    /// Removes the index entries that commits have left, but for those of rows that a living version shows.
+    pub fn remove_left_entries(&self) {
+        self.left_entries.remove();
     }
 
     /// The newest version.

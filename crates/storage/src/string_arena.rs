@@ -1,7 +1,7 @@
 //! Bytes of a hot chunk's strings: written once, never moved, freed with the chunk.
 
 use frazil_types::{StringRef, string_ref::INLINE_BYTES};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 const FIRST_BLOCK: usize = 4 << 10;
 const LARGEST_BLOCK: usize = 1 << 20;
@@ -19,20 +19,43 @@ struct Blocks {
     bytes: usize,
 }
 
+/// Writes strings into an arena. The arena is locked from the first string that it keeps until the writer is dropped.
+pub struct StringWriter<'a> {
+    arena: &'a StringArena,
+    blocks: Option<MutexGuard<'a, Blocks>>,
+}
+
 impl StringArena {
+    /// A writer of the strings of some rows, which locks the arena once for all of their columns.
+    pub fn writer(&self) -> StringWriter<'_> {
+        StringWriter {
+            arena: self,
+            blocks: None,
+        }
+    }
+
+    /// Bytes in use.
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl StringWriter<'_> {
     /// Copies each string that does not fit its reference and hands the reference to the copy to `put`.
     ///
     /// # Safety
     /// The strings must be alive.
-    pub unsafe fn copy_all(&self, strings: &[StringRef], mut put: impl FnMut(usize, StringRef)) {
-        // Short ones ask for no lock.
-        let mut blocks = None;
+    pub unsafe fn copy_all(&mut self, strings: &[StringRef], mut put: impl FnMut(usize, StringRef)) {
         for (i, string) in strings.iter().enumerate() {
             if string.len() <= INLINE_BYTES {
                 put(i, *string);
                 continue;
             }
-            let blocks = blocks.get_or_insert_with(|| self.blocks.lock().unwrap_or_else(|e| e.into_inner()));
+            let blocks = self.blocks.get_or_insert_with(|| self.arena.lock());
             // SAFETY: alive by contract.
             let bytes = unsafe { string.bytes() };
             let kept = blocks.push(bytes);
@@ -40,11 +63,6 @@ impl StringArena {
             // lives as long as the chunk that hands the reference out.
             put(i, unsafe { StringRef::new(&*kept) });
         }
-    }
-
-    /// Bytes in use.
-    pub fn bytes(&self) -> usize {
-        self.blocks.lock().unwrap_or_else(|e| e.into_inner()).bytes
     }
 }
 

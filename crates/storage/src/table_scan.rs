@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a scan works; what it returns does not depend on it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ScanOptions {
     /// Instruction set of the kernels.
     pub isa: Isa,

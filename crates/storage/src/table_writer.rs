@@ -318,7 +318,8 @@ impl TableWriter<'_> {
         end: usize,
         may_conflict: bool,
     ) -> Result<Written> {
-        let keys = self.current()?.indexes().keys(columns);
+        let mut keys = take(&mut self.transaction.memory().keys);
+        self.current()?.indexes().keys_into(columns, &mut keys);
         let mut written = self.delete_counted(ids)?;
         // Rows that are replaced later still have their keys when a row before them is written.
         let places: HashMap<RowId, usize> = match may_conflict && ids.len() > 1 {
@@ -347,6 +348,7 @@ impl TableWriter<'_> {
                 part.zip(new).for_each(|(row, id)| written.rows[row] = Some(id));
             }
         }
+        self.transaction.memory().keys = keys;
         Ok(written)
     }
 

@@ -16,6 +16,7 @@ use crate::changes::{Changes, Mark};
 use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::deferred_checks::DeferredChecks;
+use crate::entry_collector::MOST_COLLECTED;
 use crate::index_log::{IndexLog, LogMark};
 use crate::log::Durability;
 use crate::other_writers::{Beside, OtherWriters, Standing};
@@ -32,9 +33,6 @@ use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, R
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows whose entries a transaction takes out of indexes when it ends; the others leave later. Some 30 ms where the indexes do not
-/// fit into caches.
-const MOST_COLLECTED: usize = 16 << 10;
 /// Rows that a transaction writes to chunks into which others write. Its later rows fill chunks of its own, which
 /// become blocks when they are full, and which need no marks in the versions of others.
 const MOST_IN_SHARED: usize = 4 << 10;

@@ -157,7 +157,7 @@ fn compare(random: &mut Random, version: &Arc<TableSnapshot>, model: &Model) {
         assert_eq!(ids, wanted_ids, "{what}");
         assert!(same(&rows, &wanted), "{what}: {rows:?} {wanted:?}");
     };
-    check(scan(version, &[], options.clone()), sorted.clone(), "all rows");
+    check(scan(version, &[], options), sorted.clone(), "all rows");
     for _ in 0..3 {
         let restrictions: Vec<_> = (0..1 + random.below(2))
             .map(|_| random.restriction(&model.schema))
@@ -167,7 +167,7 @@ fn compare(random: &mut Random, version: &Arc<TableSnapshot>, model: &Model) {
             all.all(|r| satisfies(&row[r.column], &r.kind))
         };
         let wanted = sorted.iter().filter(|r| holds(&r.1)).cloned().collect();
-        let found = scan(version, &restrictions, options.clone());
+        let found = scan(version, &restrictions, options);
         check(found, wanted, &format!("{restrictions:?}"));
     }
     let alternatives: Vec<Vec<_>> = (0..2)

@@ -62,7 +62,7 @@ fn rows_without_a_partner_stay_in_the_scan() {
             // A bigint, a smallint, a date: as positions from the end, for columns are scanned backwards.
             let column = [0, 2, 3][round % 3];
             let (filter, contains) = keys(2 + round as i64 % 5);
-            let mut expected = scan(&table, &restrictions, options.clone());
+            let mut expected = scan(&table, &restrictions, options);
             expected.retain(|r| contains(&r.1[column]));
             let columns: Vec<usize> = (0..schema.columns.len()).rev().collect();
             let probe = EarlyProbe {

@@ -1,5 +1,5 @@
-//! Index entries beside old readers: entries of rows that no living version shows leave at once, and entries of rows
-//! that one shows stay until it is gone.
+//! Index entries beside old readers: entries of rows that no living version shows leave at once, or with a worker in
+//! the background while commits come often, and entries of rows that one shows stay until it is gone.
 //!
 //! Mutants of `src/entry_collector.rs` and `src/snapshot.rs`, each with the test that notices it:
 //! - entries leave although an old version shows their rows (`version.shows(row))` answers false):
@@ -17,10 +17,14 @@ use frazil_storage::{ScanOptions, Snapshot, Store, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, LogicalType, ObjectId, RowId, Schema, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use support::*;
 
 /// Deleted rows for which old versions are not asked yet: see `entry_collector.rs`.
 const UNASKED: usize = 16;
+/// Commits by which a worker takes over, and rows that commits leave to it at most: see `left_entries.rs`.
+const FREQUENT: usize = 100;
+const MOST_LEFT: usize = 256;
 
 fn schema() -> Arc<Schema> {
     let columns = ["k", "v"].map(|name| ColumnDef::new(name, LogicalType::Integer).not_null());
@@ -257,4 +261,95 @@ fn the_index_has_what_living_versions_show_whatever_happens() {
         readers.clear();
         table.check_exact(&[]);
     }
+}
+
+#[test]
+fn frequent_commits_leave_a_bounded_number_of_entries_to_a_worker() {
+    let (table, mut ids) = Table::of(0..10);
+    let mut update = |n: usize| table.update(&mut ids[n % 10], n as i128 % 10);
+    assert!(!table.store.serve_commits(), "insertions leave no entries");
+    (0..FREQUENT - 1).for_each(&mut update);
+    assert!(!table.store.serve_commits());
+    (0..FREQUENT).for_each(&mut update);
+    assert_eq!(table.entries().len(), 10, "nobody serves yet");
+    assert!(table.store.serve_commits());
+    (0..7).for_each(&mut update);
+    assert_eq!((table.waiting(), table.entries().len()), (7, 17));
+    table.store.remove_left_entries();
+    assert_eq!((table.waiting(), table.entries().len()), (0, 10));
+    // The worker is kept from its work.
+    let mut most = 0;
+    for n in 0..3 * MOST_LEFT {
+        update(n);
+        most = most.max(table.entries().len());
+    }
+    assert!((20..10 + MOST_LEFT).contains(&most), "{most} entries");
+    assert!(table.store.serve_commits());
+    assert_eq!(table.entries().len(), 10);
+    update(3);
+    assert!(!table.store.serve_commits(), "commits have become rare");
+    update(4);
+    assert_eq!((table.waiting(), table.entries().len()), (0, 10));
+    (0..FREQUENT).for_each(&mut update);
+    assert!(table.store.serve_commits());
+    update(5);
+    table.store.stop_serving_commits();
+    update(6);
+    assert_eq!((table.waiting(), table.entries().len()), (0, 10));
+}
+
+#[test]
+fn rows_that_an_old_version_shows_are_found_beside_a_worker() {
+    let (table, mut ids) = Table::of(0..40);
+    (0..FREQUENT).for_each(|n| table.update(&mut ids[n % 40], n as i128 % 40));
+    assert!(table.store.serve_commits());
+    let reader = table.store.snapshot();
+    (0..40).for_each(|n| table.update(&mut ids[n], n as i128));
+    let between = table.store.snapshot();
+    ids.iter().for_each(|id| table.delete(*id));
+    assert_eq!(table.waiting(), 80);
+    table.store.remove_left_entries();
+    table.check_found(&reader);
+    table.check_exact(&[&reader, &between]);
+    drop(reader);
+    table.insert(100);
+    table.store.remove_left_entries();
+    table.check_exact(&[&between]);
+}
+
+#[test]
+fn writers_and_a_worker_at_once_lose_no_entry() {
+    let (table, ids) = Table::of(0..40);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                table.store.serve_commits();
+                for _ in 0..20 {
+                    table.store.remove_left_entries();
+                    std::thread::yield_now();
+                }
+            }
+        });
+        let writers: Vec<_> = ids
+            .chunks(20)
+            .map(|own| {
+                let (table, mut own) = (&table, own.to_vec());
+                scope.spawn(move || {
+                    for n in 0..400 {
+                        let reader = table.store.snapshot();
+                        table.update(&mut own[n % 20], n as i128);
+                        if n % 50 == 0 {
+                            table.check_found(&reader);
+                        }
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        is_over.store(true, Ordering::Relaxed);
+        worker.join().unwrap();
+    });
+    table.store.stop_serving_commits();
+    table.check_exact(&[]);
 }

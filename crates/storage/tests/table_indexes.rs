@@ -314,6 +314,36 @@ fn entries_of_dead_rows_stay_for_older_readers_and_leave_after_them() {
 }
 
 #[test]
+fn a_key_is_free_although_the_entry_of_its_dead_row_is_left_to_a_worker() {
+    let (store, id) = table(&[("t_a_key", &[0], true), ("t_c", &[2], false)]);
+    let write = |c: i128| {
+        let mut transaction = begin(&store);
+        let ids = insert(&mut transaction, id, &rows(&[row(1, None, c)]));
+        transaction.commit().unwrap();
+        ids
+    };
+    let remove = |ids: &[RowId]| {
+        let mut transaction = begin(&store);
+        delete(&mut transaction, id, ids);
+        transaction.commit().unwrap();
+    };
+    (0..100).for_each(|c| remove(&write(c)));
+    assert!(store.serve_commits());
+    for left in 1..10 {
+        remove(&write(left));
+        assert_eq!(version(&store, id).table().waiting_entries(), left as u64);
+    }
+    write(10);
+    check_indexes(&version(&store, id), false);
+    let mut transaction = begin(&store);
+    let error = try_insert(&mut transaction, id, &[row(1, None, 11)], Conflict::Fail).unwrap_err();
+    assert_eq!(error.state(), SqlState::UNIQUE_VIOLATION);
+    transaction.rollback();
+    store.remove_left_entries();
+    check_indexes(&version(&store, id), true);
+}
+
+#[test]
 fn whatever_a_transaction_does_the_indexes_agree_with_the_rows() {
     for seed in 1..=12 {
         let (store, id) = table(&[("u", &[0], true), ("n", &[1, 2], false)]);

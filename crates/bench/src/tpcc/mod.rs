@@ -7,10 +7,13 @@
 //!   synchronous = FULL.
 //! - `read_only/…`: order-status and stock-level of one terminal, on all rows hot and on all tables frozen.
 //! - `steps/…`: each statement of the transactions, as one terminal in memory runs them.
+//! - `conditions/…`, only if asked for: the consistency conditions after `--seconds` of transactions in each mode, and
+//!   after another process that ran them durably was killed. A broken one ends the experiment.
 //!
 //! Sides of a part take turns, and each turn has the same inputs on all sides. `--warehouses N` sets the size,
 //! `--scale-factor S` below 1 makes tables and turns smaller.
 
+mod conditions;
 mod sides;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -21,9 +24,10 @@ use crate::bound::Bound;
 use crate::report::{Measurement, Report, Values};
 use crate::scratch::Scratch;
 use crate::statistics::Sample;
-use frazil_tpcc::{Engine, Kind, Mix, Pace, Plan, Population, SINCE, Tally, Until, Watch, drive};
+use frazil_tpcc::{CONDITIONS, Engine, Kind, Mix, Pace, Plan, Population, SINCE, Tally, Until, Watch, drive};
 use frazil_types::Result;
 use sides::{Rows, frazil_in_directory, frazil_in_memory};
+use std::time::Duration;
 
 /// Transactions of a terminal in memory in a turn: 40 rounds of the specification's mix.
 const TRANSACTIONS: f64 = 920.0;
@@ -68,6 +72,9 @@ pub fn run(experiment: &'static str, args: &BenchArgs) -> Result<Report> {
     }
     if "steps".starts_with(only) {
         measured.steps(&size)?;
+    }
+    if !only.is_empty() && "conditions".starts_with(only) {
+        measured.conditions(args)?;
     }
     Ok(report)
 }
@@ -165,6 +172,27 @@ impl Measured<'_> {
         self.measure(&part, &sides)?;
         self.judge(&part, "frozen", "frazil", 0.9);
         self.judge(&part, "frazil", "sqlite", 1.0);
+        Ok(())
+    }
+
+    /// Checks the consistency conditions after transactions in each mode. 23514 if one is broken.
+    fn conditions(&mut self, args: &BenchArgs) -> Result<()> {
+        let population = self.population;
+        let work = conditions::Work {
+            population: &population,
+            terminals: if args.clients > 0 { args.clients } else { TERMINALS },
+            time: Duration::from_secs(args.seconds),
+            program: args.program.as_deref(),
+        };
+        for kept in work.run()? {
+            let case = format!("conditions/{}", kept.name);
+            let transactions = kept.transactions.map(|count| count as f64);
+            for (metric, value) in [("transactions", transactions), ("hold", Some(CONDITIONS as f64))] {
+                if let Some(value) = value {
+                    self.add(case.clone(), metric, "1", Values::Exact(value));
+                }
+            }
+        }
         Ok(())
     }
 
@@ -314,5 +342,22 @@ mod tests {
                 .all(|m| m.case.starts_with("read_only/"))
         );
         assert!(!report.ratios().is_empty());
+    }
+
+    #[test]
+    fn conditions_hold_in_each_mode() {
+        let args = BenchArgs {
+            scale_factor: 0.001,
+            seconds: 1,
+            only: Some("conditions".to_owned()),
+            ..BenchArgs::new("tpcc")
+        };
+        let report = run("tpcc", &args).unwrap_or_else(|e| panic!("{e}"));
+        let held = (report.measurements().iter()).filter(|m| m.metric == "hold");
+        let cases: Vec<&str> = held.map(|m| m.case.as_str()).collect();
+        assert_eq!(
+            cases,
+            ["conditions/hot", "conditions/frozen", "conditions/durable"]
+        );
     }
 }

@@ -39,23 +39,36 @@ impl Rows {
 }
 
 /// A database in memory.
-pub fn frazil_in_memory(population: &Population, rows: Rows) -> Result<Box<dyn Engine>> {
+pub fn database_in_memory(population: &Population, rows: Rows) -> Result<Database> {
     filled(Database::memory()?, population, rows)
 }
 
 /// A database in a directory, whose rows are hot until background work freezes them.
-pub fn frazil_in_directory(population: &Population, directory: &Path) -> Result<Box<dyn Engine>> {
-    let database = Database::open(directory)?;
-    let engine = filled(database.clone(), population, Rows::Hot)?;
+pub fn database_in_directory(population: &Population, directory: &Path) -> Result<Database> {
+    let database = filled(Database::open(directory)?, population, Rows::Hot)?;
     database.checkpoint()?;
-    Ok(engine)
+    Ok(database)
 }
 
-fn filled(database: Database, population: &Population, rows: Rows) -> Result<Box<dyn Engine>> {
+/// The sessions of a database in memory.
+pub fn frazil_in_memory(population: &Population, rows: Rows) -> Result<Box<dyn Engine>> {
+    Ok(Box::new(FrazilEngine::new(&database_in_memory(
+        population, rows,
+    )?)))
+}
+
+/// The sessions of a database in a directory.
+pub fn frazil_in_directory(population: &Population, directory: &Path) -> Result<Box<dyn Engine>> {
+    Ok(Box::new(FrazilEngine::new(&database_in_directory(
+        population, directory,
+    )?)))
+}
+
+fn filled(database: Database, population: &Population, rows: Rows) -> Result<Database> {
     let connection = database.connect();
     // Chunks would otherwise freeze while tables are loaded.
     connection.execute("set frazil.freeze_after = off")?;
     load(&connection, population, &mut |_| Ok(()))?;
     rows.prepare(&connection)?;
-    Ok(Box::new(FrazilEngine::new(&database)))
+    Ok(database)
 }

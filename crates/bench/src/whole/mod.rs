@@ -1,18 +1,22 @@
 //! `frazil bench all --report DIR`: the experiments that measure claims of the papers, one after the other, and a page
 //! with a line for each claim: the bound, our figure with its interval, and the verdict.
 //!
-//! The page is written anew after each experiment, so that one which is interrupted holds what was measured and names
-//! the rest. `--quick` takes small data and few runs, to show that everything works: it confirms and refutes nothing.
+//! The page is written anew before each experiment, so that a run which is interrupted leaves one that has what was
+//! measured and names the rest. `--quick` takes small data and few runs, to show that everything works: it confirms and
+//! refutes nothing.
 
 mod claims;
+mod needs;
 mod page;
 mod verdict;
 
 use crate::arguments::BenchArgs;
+use crate::interruption::Reporting;
 use crate::io_errors::io_error;
 use crate::report::Report;
 use claims::CLAIMS;
 use frazil_types::{Error, Result, SqlState};
+use needs::Room;
 use page::Page;
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,10 +51,13 @@ pub fn run(
         let message = format!("{} has a report", directory.display());
         return Err(Error::new(SqlState::DUPLICATE_FILE, message).with_hint("choose another directory"));
     }
+    Room::look()?.check(scale_and_runs(args).0)?;
     fs::create_dir_all(directory).map_err(|e| failed("make", directory, &e))?;
     let mut outcomes: BTreeMap<&str, Result<Report>> = BTreeMap::new();
-    write_page(directory, args, &outcomes)?;
     for experiment in experiments() {
+        outcomes.insert(experiment, Err(interrupted()));
+        write_page(directory, args, &outcomes)?;
+        let _reporting = Reporting::to(directory);
         say(out, &format!("{experiment}: running"))?;
         let begun = Instant::now();
         let measured = measure(&of_experiment(args, experiment));
@@ -65,8 +72,8 @@ pub fn run(
             ),
         )?;
         outcomes.insert(experiment, measured);
-        write_page(directory, args, &outcomes)?;
     }
+    write_page(directory, args, &outcomes)?;
     for (claim, verdict) in judged(args, &outcomes) {
         say(
             out,
@@ -92,12 +99,22 @@ fn experiments() -> Vec<&'static str> {
     experiments
 }
 
-/// The arguments of one experiment.
-fn of_experiment(args: &BenchArgs, experiment: &str) -> BenchArgs {
-    let (scale_factor, runs) = match args.quick {
+/// The outcome that the page names while an experiment runs.
+fn interrupted() -> Error {
+    Error::new(SqlState::QUERY_CANCELED, "the experiment was interrupted")
+}
+
+/// The scale factor of experiments, and their runs.
+fn scale_and_runs(args: &BenchArgs) -> (f64, usize) {
+    match args.quick {
         true => (QUICK_SCALE, QUICK_RUNS),
         false => (args.scale_factor, args.runs),
-    };
+    }
+}
+
+/// The arguments of one experiment.
+fn of_experiment(args: &BenchArgs, experiment: &str) -> BenchArgs {
+    let (scale_factor, runs) = scale_and_runs(args);
     BenchArgs {
         scale_factor,
         runs,
@@ -116,6 +133,9 @@ fn judged<'o>(
         let verdict: Verdict = match report {
             None => claim.measure.judge(&Report::default()),
             Some((_, Some(Ok(report)))) => claim.measure.judge(report),
+            Some((name, Some(Err(error)))) if error.state() == SqlState::QUERY_CANCELED => {
+                Verdict::NotMeasured(format!("{name} was interrupted"))
+            }
             Some((name, Some(Err(error)))) => Verdict::NotMeasured(format!("{name} failed: {error}")),
             Some((name, None)) => Verdict::NotMeasured(format!("{name} did not run")),
         };
@@ -188,12 +208,25 @@ mod tests {
             ..BenchArgs::new(ALL)
         };
         let mut out = Vec::new();
-        let measure = |args: &BenchArgs| match args.experiment.as_str() {
-            "tpcc" => Err(Error::internal("no memory")),
-            _ => Ok(Report::default()),
+        let written = || fs::read_to_string(scratch.path().join("report/report.md")).expect("it is there");
+        let measure = |args: &BenchArgs| {
+            // A run that ends here leaves a page that says so.
+            let page = written();
+            assert!(
+                page.contains(&format!("{} was interrupted", args.experiment)),
+                "{page}"
+            );
+            match args.experiment.as_str() {
+                "tpcc" => {
+                    assert!(page.contains("lookup_table did not run"), "{page}");
+                    Err(Error::internal("no memory"))
+                }
+                _ => Ok(Report::default()),
+            }
         };
         run(&args, &mut out, &measure).expect("it runs on");
-        let page = fs::read_to_string(scratch.path().join("report/report.md")).expect("it is there");
+        let page = written();
+        assert!(!page.contains("interrupted"), "{page}");
         assert!(
             page.contains("tpcc failed: ") && page.contains("no memory"),
             "{page}"

@@ -9,6 +9,7 @@ use crate::bytes::AlignedBytes;
 use crate::code_match::{match_range, match_ranges, shifted_word};
 use crate::code_range::CodeRange;
 use frazil_kernels::plain::Codes as Words;
+use frazil_kernels::prefetch::prefetch_values;
 use frazil_kernels::{CodeWord, Combine, Isa, Packed, Plain, Selection, unpack};
 use std::ops::Range;
 
@@ -173,6 +174,14 @@ impl<'a> Codes<'a> {
             }
         }
         out
+    }
+
+    /// Asks for the cache lines of the code of a row, for [`Codes::get`] to find them in cache a while later.
+    pub fn expect(&self, row: u16) {
+        match *self {
+            Codes::Words(words) => dispatch_words!(words, codes => prefetch_values(codes, &[row])),
+            Codes::Packed(layout, packed) => with_kernels!(layout, k => k::prefetch(packed, &[row])),
+        }
     }
 
     /// The code of one row.

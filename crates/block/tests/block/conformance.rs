@@ -188,10 +188,20 @@ pub fn check_block(column: &Column, built: &Block, random: &mut Random, expectat
         check_matches(column, &reopened, isa, expectations);
         check_unpack(column, built, isa, random);
     }
-    for _ in 0..20 {
-        let row = random.below(column.values.len() as u64) as usize;
-        let value = built.value_at(0, row as u16).expect("a sound block");
-        assert!(same(&value, &column.values[row]));
+    // A buffer serves one row after the other, and blocks that were not touched before as well.
+    let mut one = ColumnBuffer::new();
+    let untouched = Block::open(BlockBytes::copy_of(built.bytes())).expect("a sound header");
+    for block in [built, &untouched] {
+        for _ in 0..20 {
+            let row = random.below(column.values.len() as u64) as usize;
+            block.expect_row(0..1, row as u16).expect("a sound block");
+            block.value_into(0, row as u16, &mut one).expect("a sound block");
+            assert!(
+                same(&one.value(0), &column.values[row]),
+                "{}, row {row}",
+                column.name
+            );
+        }
     }
 }
 

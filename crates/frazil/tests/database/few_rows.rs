@@ -19,7 +19,11 @@ const INDEXES: [&str; 5] = [
 /// rows, so that some groups are few rows, and others are not.
 fn twins(lying: Lying) -> [Connection; 2] {
     let twins = [memory(), memory()];
-    rows(&twins[1], "set frazil.use_indexes = off");
+    // Bounds of blocks do not lead to few rows either.
+    rows(
+        &twins[1],
+        "set frazil.use_indexes = off; set frazil.scan = 'sarg'",
+    );
     for c in &twins {
         rows(
             c,
@@ -152,7 +156,7 @@ fn it_is_known_which_statements_run_without_pipelines() {
         "select k from t where g in ($1, 3)",
         "select t.k from t, t u where t.g = $1 and u.k = t.v",
         "select g, count(*) from t where g = $1 group by g",
-        "select k from t where v = $1",
+        "select k from t where v + 0 = $1",
     ] {
         same(&twins, sql, &few, Way::Pipelines);
     }

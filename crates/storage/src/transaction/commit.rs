@@ -5,7 +5,7 @@
 //! large redo is in a file before, the merge is made before and again only if another commit came between, and old
 //! versions are dropped after it.
 
-use super::{MOST_COLLECTED, Transaction};
+use super::Transaction;
 use crate::changes::{dead_blocks, remove_chunks};
 use crate::index_log::IndexedRows;
 use crate::log::{Acknowledge, Durability};
@@ -116,7 +116,7 @@ impl Transaction {
             }
             None => store.tidy_visible(),
         }
-        (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
+        (tables.iter()).for_each(|table| store.left_entries().settle(table.collector()));
         Ok(timestamp)
     }
 

@@ -344,7 +344,7 @@ pub fn check_at_random(
                 count_access: round % 2 == 1,
                 codes_travel: round % 2 == 0,
             };
-            check(snapshot, expected, &restrictions, options.clone());
+            check(snapshot, expected, &restrictions, options);
             let alternatives = (0..1 + random.below(3))
                 .map(|_| {
                     (0..1 + random.below(2))
