@@ -101,11 +101,9 @@ fn is_converted(given: &GivenValues<'_>, at: usize, ty: LogicalType) -> bool {
 
 /// True if a column of a type of texts stores a text as it is.
 fn is_kept_text(text: &str, ty: LogicalType) -> bool {
-    let is_text = match ty {
-        LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(_) => ty.is_text(),
-        _ => false,
-    };
-    is_text && value_ops::kept_text(text, ty).is_ok_and(|kept| kept.len() == text.len())
+    // Longer texts of a type with a bound of bytes are cut.
+    let is_kept = ty.is_text() && ty.most_bytes().is_none();
+    is_kept && value_ops::kept_text(text, ty).is_ok_and(|kept| kept.len() == text.len())
 }
 
 /// True if a number of type `own` is a `ty` without a change of its digits. `None`: the number tells its own type.

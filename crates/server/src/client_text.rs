@@ -5,8 +5,7 @@
 //! beyond. Values in binary form are converted where their types have texts: see [`TextPlace`].
 
 use frazil::{ClientEncoding, Error, LogicalType, Result, SqlState};
-use frazil_types::Kind;
-use frazil_types::sql_type::{too_long, utf8};
+use frazil_types::sql_type::{SentText, too_long, utf8};
 
 /// Bytes of an array's binary form before its dimensions: their number, a flag, the number of the elements' type.
 const ARRAY_HEAD: usize = 12;
@@ -123,45 +122,13 @@ pub enum TextPlace {
 impl TextPlace {
     /// Returns the place of texts in the binary form of a type.
     pub fn in_binary(ty: LogicalType) -> TextPlace {
-        match ty.kind() {
-            Kind::Char | Kind::Varchar | Kind::Text | Kind::Json | Kind::Enum | Kind::Name => {
-                TextPlace::Whole
-            }
-            Kind::Jsonb | Kind::JsonPath => TextPlace::Versioned,
-            Kind::Array => match ty.element().map(TextPlace::in_binary) {
-                Some(TextPlace::Whole) => TextPlace::Elements,
-                Some(TextPlace::Versioned) => TextPlace::VersionedElements,
-                // Arrays have no arrays as elements.
-                Some(TextPlace::Nowhere | TextPlace::Elements | TextPlace::VersionedElements) | None => {
-                    TextPlace::Nowhere
-                }
-            },
-            // Values of "char" are bytes that PostgreSQL does not convert, and records have no binary form.
-            Kind::InternalChar | Kind::Record => TextPlace::Nowhere,
-            Kind::Boolean
-            | Kind::SmallInt
-            | Kind::Integer
-            | Kind::BigInt
-            | Kind::Numeric
-            | Kind::Real
-            | Kind::Double
-            | Kind::Date
-            | Kind::Time
-            | Kind::Timestamp
-            | Kind::TimestampTz
-            | Kind::Interval
-            | Kind::Uuid
-            | Kind::Bytea
-            | Kind::Oid
-            | Kind::Regclass
-            | Kind::Regtype
-            | Kind::Regproc
-            | Kind::Regnamespace
-            | Kind::Regprocedure
-            | Kind::Regoperator
-            | Kind::Tid
-            | Kind::Xid
-            | Kind::Cid => TextPlace::Nowhere,
+        let is_array = ty.element().is_some();
+        match (ty.element().unwrap_or(ty).info().sent_text, is_array) {
+            (None, _) => TextPlace::Nowhere,
+            (Some(SentText::Whole), false) => TextPlace::Whole,
+            (Some(SentText::Versioned), false) => TextPlace::Versioned,
+            (Some(SentText::Whole), true) => TextPlace::Elements,
+            (Some(SentText::Versioned), true) => TextPlace::VersionedElements,
         }
     }
 
@@ -197,7 +164,7 @@ fn elements(array: &[u8], texts: TextPlace, convert: Convert, out: &mut Vec<u8>)
 }
 
 /// Appends the value behind its length with which `bytes` begin, its texts converted. Returns the bytes behind it;
-/// `None`, with nothing appended, if there is no whole value.
+/// `None`, with nothing appended, if the value is not whole.
 fn sized<'a>(
     bytes: &'a [u8],
     texts: TextPlace,

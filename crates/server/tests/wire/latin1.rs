@@ -17,7 +17,8 @@ const NAMES: [&str; 8] = [
     "'latin1'",
 ];
 /// The message of 22P05 for the euro sign.
-const NO_EURO: &str = "character with byte sequence 0xe2 0x82 0xac in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"";
+const NO_EURO: &str = "character with byte sequence 0xe2 0x82 0xac in encoding \"UTF8\" has no equivalent in \
+    encoding \"LATIN1\"";
 
 /// The bytes of a text in LATIN1.
 fn latin1(text: &str) -> Vec<u8> {

@@ -2,8 +2,8 @@
 
 use super::wire;
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
-    show_plain, write_text,
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, SentText, TypeInfo,
+    number_overflow, show_plain, write_text,
 };
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{NativeType, SqlState};
@@ -29,6 +29,7 @@ pub(super) const FORM: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: None,
+    sent_text: Some(SentText::Whole),
     order: Order::Native,
     constant: ConstantForm::Quoted,
     show: show_plain,

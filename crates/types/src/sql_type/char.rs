@@ -1,7 +1,7 @@
 //! char(n): text whose blanks at the end do not count. One character is held as its code point (Data Blocks, section 3.3).
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, TypeInfo,
+    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, SentText, TypeInfo,
     number_overflow, text_length, text_modifier, write_text,
 };
 use super::wire;
@@ -36,6 +36,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Length,
     counts: Counts::Nothing,
     document: None,
+    sent_text: Some(SentText::Whole),
     order: Order::WithoutBlanks,
     constant: ConstantForm::Quoted,
     show,

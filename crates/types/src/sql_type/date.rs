@@ -33,6 +33,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I32),
     counts: Counts::Days,
     document: None,
+    sent_text: None,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -5,7 +5,7 @@
 //! while rows stay as they are. What labels there are is said by an [`EnumType`], which the catalog makes.
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, EnumType, Kind, Measures, NativeOf, Order, TypeInfo, range,
+    CatalogRow, Category, ConstantForm, Counts, EnumType, Kind, Measures, NativeOf, Order, SentText, TypeInfo, range,
     write_integer,
 };
 use super::wire;
@@ -38,6 +38,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I32),
     counts: Counts::Nothing,
     document: None,
+    sent_text: Some(SentText::Whole),
     order: Order::Native,
     constant: ConstantForm::Named,
     show: |ty, f| f.write_str(ty.name()),

@@ -46,6 +46,8 @@ pub struct TypeInfo {
     pub counts: Counts,
     /// How values are documents of JSON, if they are.
     pub document: Option<DocumentForm>,
+    /// The text of its binary form, which a server converts for clients of another encoding.
+    pub sent_text: Option<SentText>,
     /// What of a value decides its order, equality, hash and key.
     pub order: Order,
     /// How constants look in a plan's text.
@@ -121,6 +123,15 @@ pub enum DocumentForm {
     Text,
     /// In the form of [`crate::json`].
     Binary,
+}
+
+/// The text in the binary form of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SentText {
+    /// The whole form.
+    Whole,
+    /// All bytes behind a version byte.
+    Versioned,
 }
 
 /// What of a value decides its order, equality, hash and key.

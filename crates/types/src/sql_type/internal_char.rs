@@ -19,6 +19,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
         ["c", "p"],
         [(1245, "charin"), (33, "charout"), (2434, "charrecv"), (2435, "charsend")],
     ),
+    // PostgreSQL does not convert its byte.
+    sent_text: None,
     send: wire::send_internal_char,
     receive: wire::receive_internal_char,
     ..FORM

@@ -35,6 +35,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I128),
     counts: Counts::Nothing,
     document: None,
+    sent_text: None,
     order: Order::Span,
     constant: ConstantForm::Named,
     show: show_plain,

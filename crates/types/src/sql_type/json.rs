@@ -1,7 +1,7 @@
 //! json: a text that is JSON, kept as it was written. It is held as bytes, and has neither order nor equality.
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, DocumentForm, Kind, Measures, NativeOf, Order, TypeInfo,
+    CatalogRow, Category, ConstantForm, Counts, DocumentForm, Kind, Measures, NativeOf, Order, SentText, TypeInfo,
     number_overflow, show_plain,
 };
 use super::wire;
@@ -32,6 +32,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: Some(DocumentForm::Text),
+    sent_text: Some(SentText::Whole),
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

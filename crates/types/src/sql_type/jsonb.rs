@@ -1,7 +1,7 @@
 //! jsonb: JSON in the binary form that [`crate::json`] describes, held as bytes.
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, DocumentForm, Kind, Measures, NativeOf, Order, TypeInfo,
+    CatalogRow, Category, ConstantForm, Counts, DocumentForm, Kind, Measures, NativeOf, Order, SentText, TypeInfo,
     number_overflow, show_plain,
 };
 use super::wire;
@@ -33,6 +33,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: Some(DocumentForm::Binary),
+    sent_text: Some(SentText::Versioned),
     order: Order::Key,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -2,7 +2,7 @@
 //! bytes, and has neither order nor equality.
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, SentText, TypeInfo, number_overflow,
     show_plain,
 };
 use super::wire;
@@ -34,6 +34,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: None,
+    sent_text: Some(SentText::Versioned),
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -27,7 +27,7 @@ pub use catalog_row::{C_COLLATION, CatalogRow, DEFAULT_COLLATION, Measures, Name
 pub use double::read_double;
 pub use element_type::ElementType;
 pub use enum_type::{EnumLabel, EnumType};
-pub use info::{Category, ConstantForm, Counts, DocumentForm, NativeOf, Order, TypeInfo};
+pub use info::{Category, ConstantForm, Counts, DocumentForm, NativeOf, Order, SentText, TypeInfo};
 pub(crate) use named_oid::oid_bytes;
 pub use named_oid::{named_oid, oid_of};
 pub(crate) use real::of_double as real_of_double;

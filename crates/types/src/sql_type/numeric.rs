@@ -37,6 +37,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Digits,
     counts: Counts::Nothing,
     document: None,
+    sent_text: None,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show,

@@ -29,6 +29,7 @@ pub(super) const FORM: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: None,
+    sent_text: None,
     order: Order::Key,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -34,6 +34,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::F64),
     counts: Counts::Nothing,
     document: None,
+    sent_text: None,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,

@@ -34,6 +34,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: None,
+    sent_text: None,
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

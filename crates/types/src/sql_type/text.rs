@@ -1,7 +1,7 @@
 //! text: strings of any length.
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, TypeInfo,
+    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, SentText, TypeInfo,
     number_overflow, show_plain, write_text,
 };
 use super::wire;
@@ -32,6 +32,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: None,
+    sent_text: Some(SentText::Whole),
     order: Order::Native,
     constant: ConstantForm::Quoted,
     show: show_plain,

@@ -36,6 +36,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I64),
     counts: Counts::Micros,
     document: None,
+    sent_text: None,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_second_digits,

@@ -1,7 +1,7 @@
 //! varchar(n): text of at most n characters.
 
 use super::{
-    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, TypeInfo,
+    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, SentText, TypeInfo,
     number_overflow, text_length, text_modifier, write_text,
 };
 use super::wire;
@@ -36,6 +36,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
     document: None,
+    sent_text: Some(SentText::Whole),
     order: Order::Native,
     constant: ConstantForm::Quoted,
     show,

@@ -31,6 +31,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I64),
     counts: Counts::Nothing,
     document: None,
+    sent_text: None,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_plain,
