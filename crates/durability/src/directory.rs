@@ -40,6 +40,7 @@ pub struct Directory {
     access: Access,
     recovery: RecoveryReport,
     losses: Vec<Loss>,
+    has_indexes: bool,
     /// The state of reading it beside others who may write it.
     following: Option<Following>,
 }
@@ -159,6 +160,7 @@ impl Directory {
             access: opening.access,
             recovery: recovered.report,
             losses,
+            has_indexes: opening.builds_indexes(),
             following: None,
         })
     }
@@ -190,12 +192,14 @@ impl Directory {
         let tail = tail.ok_or_else(|| Error::internal("a log that is read has no end"))?;
         let from = restored.state.manifest.log.position;
         let following = Following::behind(&vfs, &path, (restored, tail, mark), &store, begun);
+        let following = following.with_indexes_of(opening);
         Ok(Directory {
             files: Files::of_reader(vfs, path, (State::default(), from), wal),
             store,
             access: Access::Read,
             recovery: report,
             losses: Vec::new(),
+            has_indexes: opening.builds_indexes(),
             following: Some(following),
         })
     }
@@ -240,6 +244,7 @@ impl Directory {
             access: Access::Read,
             recovery: recovered.report,
             losses,
+            has_indexes: opening.builds_indexes(),
             following: None,
         })
     }
@@ -271,6 +276,14 @@ impl Directory {
         self.following.as_ref().map_or(0, Following::moves)
     }
 
+    /// The id of its database: no other database has it, but copies of its files do.
+    pub fn database(&self) -> DatabaseId {
+        match &self.following {
+            Some(following) => following.database(),
+            None => self.files.state().manifest.database,
+        }
+    }
+
     /// Its absolute path when it was opened.
     pub fn path(&self) -> &Path {
         &self.files.path
@@ -279,6 +292,11 @@ impl Directory {
     /// Its tables.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// False if it was opened to be salvaged or without indexes: its indexes are empty, and must not be asked.
+    pub fn has_indexes(&self) -> bool {
+        self.has_indexes
     }
 
     /// Whether it is written, or read.

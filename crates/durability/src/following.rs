@@ -69,7 +69,7 @@ use crate::restore::Restored;
 use crate::restored_chunk::restore_named;
 use crate::segment::open_segment;
 use crate::state::{State, named_segments};
-use crate::wal::{LogTail, Reached, WalPosition};
+use crate::wal::{DatabaseId, LogTail, Reached, WalPosition};
 use frazil_storage::{Followed, Lsn, Store, TableSnapshot};
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{Access, Vfs, io_error};
@@ -170,6 +170,8 @@ pub(crate) struct Following {
     begun: AtomicU64,
     /// Number of times that the log was found cut.
     moves: AtomicU64,
+    /// As [`Opening::without_indexes`] said.
+    without_indexes: bool,
 }
 
 /// The place that a reader has reached.
@@ -221,6 +223,15 @@ impl Following {
             }),
             begun: AtomicU64::new(0),
             moves: AtomicU64::new(0),
+            without_indexes: false,
+        }
+    }
+
+    /// Leaves indexes out from now on if an opening says so.
+    pub fn with_indexes_of(self, opening: &Opening<'_>) -> Following {
+        Following {
+            without_indexes: !opening.builds_indexes(),
+            ..self
         }
     }
 
@@ -236,6 +247,11 @@ impl Following {
     /// The end of what was read of the log.
     pub fn position(&self) -> WalPosition {
         self.place().tail.reached()
+    }
+
+    /// The id of the database that the directory holds.
+    pub fn database(&self) -> DatabaseId {
+        self.place().restored.state.manifest.database
     }
 
     /// The place at which the log goes on behind the manifest that was read last.
@@ -269,6 +285,7 @@ impl Following {
     fn look(&self, place: &mut Place, store: &Store, cancel: &Cancel) -> Result<()> {
         let opening = Opening {
             cancel: cancel.clone(),
+            without_indexes: self.without_indexes,
             ..Opening::to(Access::Read)
         };
         for _ in 0..MOST_MANIFESTS {

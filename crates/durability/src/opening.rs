@@ -13,6 +13,9 @@ pub struct Opening<'a> {
     /// Everything that is whole is there, and what is not is left out and told: see [`crate::Directory::losses`]. A
     /// damaged log ends where it is damaged. No index is built. Takes [`Access::Read`]; the directory stays as it is.
     pub salvages: bool,
+    /// No index is built, because building them takes most of the time in which a large directory is opened, and a
+    /// reader of whole tables needs none. Statements scan tables instead. Takes [`Access::Read`].
+    pub without_indexes: bool,
     /// How its log is written.
     pub log: WalOptions,
     /// Stops opening (57014): the directory is as it was then.
@@ -27,10 +30,16 @@ impl Opening<'_> {
         Opening {
             access,
             salvages: false,
+            without_indexes: false,
             log: WalOptions::default(),
             cancel: Cancel::new(),
             watch: &|_| (),
         }
+    }
+
+    /// True unless it salvages, or reads without indexes.
+    pub(crate) fn builds_indexes(&self) -> bool {
+        self.access == Access::Write || !(self.salvages || self.without_indexes)
     }
 }
 

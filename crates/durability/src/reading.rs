@@ -40,7 +40,7 @@ pub(crate) fn restore_and_recover(
         let mut restored = restore::restore(&**vfs, path, manifest, &faults, losses)?;
         let (table, error) = match recover(vfs, path, &mut restored, opening) {
             // Salvage needs no index: it reads whole tables, and rows that indexes would refuse.
-            Ok(recovered) if opening.salvages => return Ok((restored, recovered)),
+            Ok(recovered) if !opening.builds_indexes() => return Ok((restored, recovered)),
             Ok(recovered) => {
                 let commits = recovered.report.commits;
                 match restore::build_indexes(&mut restored.tables, opening, commits) {

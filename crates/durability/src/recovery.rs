@@ -201,7 +201,8 @@ pub(crate) fn catch_up(
         if reached == Reached::Cut || replay.commits == 0 {
             return Ok((reached, None));
         }
-        for table in tables.values_mut() {
+        let indexed = tables.values_mut().filter(|_| opening.builds_indexes());
+        for table in indexed {
             table.build_indexes(&opening.cancel, &mut MemoryBudget::unlimited().reservation())?;
         }
         let followed = Followed {

@@ -10,7 +10,7 @@ use crate::frame_tables::Frames;
 use crate::point_query::PointQuery;
 use crate::row_query::RowQuery;
 use crate::row_sink::{Delivery, Parts};
-use crate::rows::{Outcome, Response, Rows, Timing};
+use crate::rows::{Outcome, ReadCounts, Response, Rows, Timing};
 use crate::session::{Session, Writing};
 use crate::session_view::{ListedCursor, SessionView};
 use crate::settings::{Board, Settings};
@@ -416,7 +416,7 @@ impl Runner {
         Ok(PointQuery::of(
             query,
             bundle.tables.snapshot(),
-            self.settings.use_indexes,
+            self.settings.may_use_indexes(),
         ))
     }
 
@@ -617,8 +617,12 @@ fn run_query(
         Delivery::Whole | Delivery::Copied(_) => {}
     }
     let result = runner.run(query, bundle, &mut timing)?;
+    let reads = ReadCounts::of(&result.metrics);
     let rows = Rows::new(query.schema.clone(), result.batches);
-    Ok(Response::new(Outcome::Rows(rows), timing))
+    Ok(Response {
+        reads,
+        ..Response::new(Outcome::Rows(rows), timing)
+    })
 }
 
 /// The rows of a query without pipelines.

@@ -4,6 +4,7 @@ use crate::notice::Notice;
 use crate::row_sink::Delivery;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use frazil_exec::Metrics;
 use frazil_files::{ArrowBatches, ArrowTexts};
 use frazil_types::{
     ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, RowValues, Schema, SqlState, Value,
@@ -20,6 +21,35 @@ pub struct Response {
     pub timing: Timing,
     /// What whoever runs the statement should know though it succeeded.
     pub notices: Vec<Notice>,
+    /// Counts of the scans of the query whose rows are in the response; zero for other statements.
+    pub reads: ReadCounts,
+}
+
+/// Counts of what the scans of a query read of its tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadCounts {
+    /// Chunks that were opened: blocks, and hot chunks.
+    pub chunks: u64,
+    /// Blocks among them of which nothing else was read, because an SMA ruled them out.
+    pub skipped_chunks: u64,
+    /// Rows on which restrictions were evaluated, or that were returned without any.
+    pub rows: u64,
+    /// Bytes of codes and values that were read, by estimate.
+    pub bytes: u64,
+}
+
+impl ReadCounts {
+    /// The sum over the scans of a plan.
+    pub(crate) fn of(metrics: &Metrics) -> ReadCounts {
+        let mut sum = ReadCounts::default();
+        for scan in metrics.pipelines.iter().filter_map(|pipeline| pipeline.scan) {
+            sum.chunks += scan.chunks;
+            sum.skipped_chunks += scan.chunks_skipped_by_sma;
+            sum.rows += scan.rows_scanned;
+            sum.bytes += scan.bytes_touched;
+        }
+        sum
+    }
 }
 
 /// Rows, or that a command was done.
@@ -199,6 +229,7 @@ impl Response {
             outcome,
             timing,
             notices: Vec::new(),
+            reads: ReadCounts::default(),
         }
     }
 
@@ -231,6 +262,7 @@ impl Response {
                     outcome,
                     timing: self.timing,
                     notices: self.notices,
+                    reads: self.reads,
                 })
             }
             (outcome, _) => Ok(Response { outcome, ..self }),

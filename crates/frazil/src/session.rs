@@ -57,6 +57,9 @@ impl Session {
     pub fn new(database: Database, cancel: Cancel, progress: Arc<Progress>) -> Session {
         let of_no_session = Settings {
             file_access: database.file_access().clone(),
+            has_indexes: database
+                .directory()
+                .is_none_or(|directory| directory.has_indexes()),
             ..Settings::default()
         };
         let settings = Arc::new(of_no_session.clone());

@@ -265,7 +265,7 @@ mod tests {
                 optimize: Duration::from_millis(1),
                 ..Timing::default()
             },
-            notices: Vec::new(),
+            ..Response::default()
         };
         for number in 0..20 {
             let of_text = statistics.of_text(&format!("insert into t values ({number})"));

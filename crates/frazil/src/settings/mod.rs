@@ -76,6 +76,8 @@ pub struct Settings {
     pub early_probes: bool,
     /// True if an index may say which rows a scan looks at.
     pub use_indexes: bool,
+    /// False if the database was opened without indexes.
+    pub has_indexes: bool,
     /// True if strings of dictionaries stay codes until somebody needs them.
     pub codes_travel: bool,
     /// How generated code reads hot chunks; `None`: as pays.
@@ -190,6 +192,7 @@ impl Default for Settings {
             plan_cache: true,
             early_probes: true,
             use_indexes: true,
+            has_indexes: true,
             codes_travel: true,
             pax_code: None,
             optimize: false,
@@ -252,11 +255,16 @@ impl Settings {
             pax_code: self.pax_code,
             optimize: self.optimize,
             elide_checks: self.elide_checks,
-            use_indexes: self.use_indexes,
+            use_indexes: self.may_use_indexes(),
             time_zone: self.time_zone,
             user: self.user.roles(),
             search_path: self.search_path.clone(),
         }
+    }
+
+    /// True if an index may say which rows a statement looks at.
+    pub fn may_use_indexes(&self) -> bool {
+        self.use_indexes && self.has_indexes
     }
 
     /// The modes of transactions that do not name any.
@@ -284,7 +292,7 @@ impl Settings {
             push_restrictions: pushed,
             lend_columns: self.scan != ScanMode::Vectorized,
             early_probes: pushed && self.early_probes,
-            use_indexes: self.use_indexes,
+            use_indexes: self.may_use_indexes(),
             codes_travel: self.codes_travel,
             count_access: self.access_counters,
         }

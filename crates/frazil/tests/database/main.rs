@@ -71,6 +71,7 @@ mod notices;
 mod notifications;
 mod outgrown_groups;
 mod parameter_types;
+mod partitions;
 mod paused_cursors;
 mod places;
 mod plans;
