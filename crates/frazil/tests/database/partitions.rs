@@ -266,6 +266,8 @@ fn a_part_is_read_in_its_own_snapshot_alone() {
     let expected = lines(&c, "select k from t");
     rows(&c, "delete from t where k % 2 = 0");
     assert_eq!(read(&other, &parts).0, expected);
+    assert_eq!(other.snapshot_id().expect("it is open"), parts[0].snapshot);
+    assert_ne!(c.snapshot_id().expect("a statement sees one"), parts[0].snapshot);
     let gone = |c: &Connection, part: &Part| {
         let error = c
             .read_part(&part.snapshot, &part.sql)
