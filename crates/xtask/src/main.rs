@@ -216,7 +216,8 @@ fn pytest_of(root: &Path, python: &Path, tests: &[&str]) -> Result<(), String> {
     // The server that PostgreSQL's clients are tried with, and the clients that `clients` installed.
     let target = xtask::target_dir(root);
     run(Command::new(python)
-        .args(["-m", "pytest", "-q", "-rs"])
+        // The last lines name what failed, and what was skipped.
+        .args(["-m", "pytest", "-q", "-rsfE"])
         .args(tests)
         .env("FRAZIL_PROGRAM", target.join(PROFILE).join("frazil"))
         .env("FRAZIL_CLIENTS", target.join("clients"))
