@@ -9,7 +9,7 @@ use crate::salvage::{Losses, salvage_table};
 use crate::segment::open_segment;
 use crate::sequences::SequenceRecord;
 use crate::state::{Places, State};
-use frazil_catalog::{Catalog, Entries, Relation};
+use frazil_catalog::{Catalog, Entries, Relation, TableEntry};
 use frazil_storage::{Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result};
 use frazil_vfs::{MappedFile, Vfs};
@@ -43,6 +43,7 @@ pub(crate) fn restore(
     faults: &Faults,
     mut losses: Option<Losses>,
 ) -> Result<Restored> {
+    let catalog = restore_catalog(&manifest);
     let mut segments = OpenedSegments::default();
     let mut state = State::default();
     let mut tables = BTreeMap::new();
@@ -54,9 +55,10 @@ pub(crate) fn restore(
                 salvage_table(&segments.opened, &segments.failed, record, losses)
             }
             (Some(fault), None) => Err(fault.clone()),
-            (None, None) => segments
-                .open_all(vfs, directory, record)
-                .and_then(|()| restore_table(&segments.opened, record, &mut state.places)),
+            (None, None) => segments.open_all(vfs, directory, record).and_then(|()| {
+                let entry = entry_to_restore(&catalog, record)?;
+                restore_table(&segments.opened, record, entry, &mut state.places)
+            }),
         };
         match restored {
             Ok(table) => drop(tables.insert(id, table)),
@@ -73,7 +75,6 @@ pub(crate) fn restore(
         }
         state.damaged.insert(unread.id, DamagedTable::of_unread(unread));
     }
-    let catalog = restore_catalog(&manifest);
     let segments = segments.opened;
     Ok(Restored {
         catalog,
@@ -92,7 +93,22 @@ pub(crate) fn restore(
 pub(crate) fn restore_alone(vfs: &dyn Vfs, directory: &Path, record: &TableRecord) -> Result<TableSnapshot> {
     let mut segments = OpenedSegments::default();
     segments.open_all(vfs, directory, record)?;
-    restore_table(&segments.opened, record, &mut Places::default())
+    let entry = Arc::new(record.entry_of_chunks().clone());
+    restore_table(&segments.opened, record, entry, &mut Places::default())
+}
+
+/// The entry that a table's chunks are restored with. *A copy of the catalog's would be taken for another definition of
+/// the table: each later definition, of whatever table, would define this one again and wait for its writers.*
+fn entry_to_restore(catalog: &Catalog, record: &TableRecord) -> Result<Arc<TableEntry>> {
+    match &record.behind {
+        Some(behind) => Ok(Arc::new(behind.entry.clone())),
+        None => {
+            let entry = catalog.table_by_id(record.entry.id);
+            entry
+                .cloned()
+                .ok_or_else(|| Error::internal("a table of the manifest is not in its catalog"))
+        }
+    }
 }
 
 /// The catalog of a manifest.
@@ -157,9 +173,10 @@ impl OpenedSegments {
 fn restore_table(
     segments: &HashMap<u64, Arc<MappedFile>>,
     record: &TableRecord,
+    entry: Arc<TableEntry>,
     places: &mut Places,
 ) -> Result<TableSnapshot> {
-    let table = Table::new(Arc::new(record.entry_of_chunks().clone()), record.next_chunk);
+    let table = Table::new(entry, record.next_chunk);
     if let Some(distinct) = &record.distinct {
         table.set_distinct(distinct.clone());
     }
