@@ -12,7 +12,6 @@ use crate::plan_state::PlanState;
 use frazil_plan::cached_bytes::{ARRAY_BYTES, CACHE_BYTES};
 use frazil_plan::pipeline::{PipelineOperator, PipelinePlan, StagePolicy};
 use frazil_runtime::JoinTable;
-use frazil_runtime::breakers::join::join_hash_table::KIND_ARRAY;
 use frazil_types::Cancel;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -116,7 +115,7 @@ fn boundaries<'s>(
         let Some(table) = table(*join) else {
             continue;
         };
-        let limit = if table.header.kind == KIND_ARRAY {
+        let limit = if table.is_array() {
             ARRAY_BYTES
         } else {
             CACHE_BYTES

@@ -57,6 +57,11 @@ impl RowField {
 impl RowLayout {
     /// Lays out `fields` behind a header of `header` bytes (a multiple of 8); `marked` adds a mark byte.
     pub fn new(header: u32, fields: &[RowField], marked: bool) -> RowLayout {
+        RowLayout::with_last(header, fields, marked, None)
+    }
+
+    /// As [`RowLayout::new`], with a field, which is no wider than 8 bytes, behind all others and their validity bytes.
+    pub fn with_last(header: u32, fields: &[RowField], marked: bool, last: Option<usize>) -> RowLayout {
         let mut places: Vec<FieldPlace> = fields
             .iter()
             .map(|f| FieldPlace {
@@ -67,7 +72,8 @@ impl RowLayout {
             .collect();
         let mut end = header as i32;
         for size in [16, 8, 4, 2, 1] {
-            for place in places.iter_mut().filter(|p| p.native.size() == size) {
+            let own = places.iter_mut().enumerate();
+            for (_, place) in own.filter(|(i, p)| p.native.size() == size && Some(*i) != last) {
                 place.offset = end;
                 end += size as i32;
             }
@@ -80,6 +86,11 @@ impl RowLayout {
         }
         let mark = marked.then_some(end);
         end += i32::from(marked);
+        if let Some(place) = last.map(|last| &mut places[last]) {
+            let size = place.native.size();
+            place.offset = (end as usize).next_multiple_of(size) as i32;
+            end = place.offset + size as i32;
+        }
         RowLayout {
             fields: places,
             mark,

@@ -67,6 +67,7 @@ impl JoinLayout {
             key_natives: keys.iter().map(|k| k.native).collect(),
             spec: JoinSpec {
                 order: order_of(table, &payload),
+                reads_keys: payload.iter().any(|(_, field)| *field < keys.len()),
                 ..JoinSpec::new(&keys, &payload_fields, table.marked)
             },
             payload,

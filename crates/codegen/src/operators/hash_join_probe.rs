@@ -33,7 +33,7 @@ use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ColumnId, Expr, FirstMatches, JoinKind};
 use frazil_runtime::breakers::join::JoinFlags;
-use frazil_runtime::breakers::join::join_hash_table::{KIND_ARRAY, KIND_HASH, POINTER_MASK};
+use frazil_runtime::breakers::join::join_hash_table::{KIND_ARRAY, KIND_FULL_ARRAY, KIND_HASH, POINTER_MASK};
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
 use frazil_runtime::{JoinHeader, JoinTable};
 use frazil_types::{CompareOp, Error, NativeType, Result};
@@ -393,10 +393,19 @@ impl Translator<'_, '_> {
         self.enter(chained);
     }
 
-    /// True if the rows of a table are in an array.
+    /// True if the rows of a table are in an array, full or not.
     pub(crate) fn is_array(&mut self, join: BreakerId) -> ir::Value {
         let kind = self.header(join, offset_of!(JoinHeader, kind));
-        self.b.ins().icmp_imm_s(IntCC::Equal, kind, KIND_ARRAY as i64)
+        let first = IntCC::SignedGreaterThanOrEqual;
+        self.b.ins().icmp_imm_s(first, kind, KIND_ARRAY as i64)
+    }
+
+    /// True if the payloads of a table's rows are in a full array.
+    fn is_full_array(&mut self, join: BreakerId) -> ir::Value {
+        let kind = self.header(join, offset_of!(JoinHeader, kind));
+        self.b
+            .ins()
+            .icmp_imm_s(IntCC::Equal, kind, KIND_FULL_ARRAY as i64)
     }
 
     /// Goes on in the current block where the build row matches, to `mismatch` where it does not, and to `none`
@@ -410,13 +419,8 @@ impl Translator<'_, '_> {
             let same = self.icmp(IntCC::Equal, found, hash);
             self.go_on_if(same, mismatch);
         }
-        let keys = probe.keys.values.iter().filter(|_| probe.run.is_none());
-        for (key, field) in keys.zip(&probe.layout.spec.layout.fields) {
-            // Linked rows have no NULL keys.
-            let value = self.load(field.native, row, field.offset);
-            let value = SqlValue::certain(value, field.native);
-            let same = self.compare_values(CompareOp::Eq, *key, value)?;
-            self.go_on_if(same, mismatch);
+        if probe.run.is_none() {
+            self.match_keys(probe, row, mismatch)?;
         }
         if let Some(residual) = probe.residual {
             let yes = self.b.create_block();
@@ -427,6 +431,27 @@ impl Translator<'_, '_> {
             (Some(run), Some(ends)) => self.match_failed_ends(run, ends, row, probe.layout, mismatch),
             _ => Ok(()),
         }
+    }
+
+    /// Goes on in the current block where the build row has the keys of the probe row, to `mismatch` otherwise.
+    fn match_keys(&mut self, probe: &Probe<'_>, row: ir::Value, mismatch: Block) -> Result<()> {
+        let equal = self.b.create_block();
+        if probe.layout.spec.may_be_full_array() {
+            let is_full = self.is_full_array(probe.join);
+            let compared = self.b.create_block();
+            self.branch(is_full, equal, compared);
+            self.enter(compared);
+        }
+        for (key, field) in probe.keys.values.iter().zip(&probe.layout.spec.layout.fields) {
+            // Linked rows have no NULL keys.
+            let value = self.load(field.native, row, field.offset);
+            let value = SqlValue::certain(value, field.native);
+            let same = self.compare_values(CompareOp::Eq, *key, value)?;
+            self.go_on_if(same, mismatch);
+        }
+        self.jump(equal, &[]);
+        self.enter(equal);
+        Ok(())
     }
 
     pub(super) fn go_on_if(&mut self, condition: ir::Value, otherwise: Block) {
@@ -514,12 +539,8 @@ impl Translator<'_, '_> {
         self.b.ins().brif(inside, look, &[], candidate, &args);
         self.enter(look);
         if probe.layout.spec.may_be_array() {
-            let (in_array, behind_pointer) = (self.b.create_block(), self.b.create_block());
-            let is_array = self.is_array(probe.join);
-            self.branch(is_array, in_array, behind_pointer);
-            self.enter(in_array);
-            // A row of another key may lie there: keys are compared as those of a chain.
-            let row = self.element(directory, slot, probe.layout.spec.array_stride());
+            let behind_pointer = self.b.create_block();
+            let row = self.row_in_array(probe, directory, slot, behind_pointer);
             self.jump(candidate, &with(row));
             self.enter(behind_pointer);
         }
@@ -527,6 +548,37 @@ impl Translator<'_, '_> {
         let row = self.load_word(address, 0);
         self.jump(candidate, &with(row));
         Ok(())
+    }
+
+    /// The row in a slot of an array, which may have another key unless the array is full. Leads to `otherwise` if the
+    /// table is not in an array.
+    fn row_in_array(
+        &mut self,
+        probe: &Probe<'_>,
+        directory: ir::Value,
+        slot: ir::Value,
+        otherwise: Block,
+    ) -> ir::Value {
+        let spec = &probe.layout.spec;
+        let is_array = self.is_array(probe.join);
+        self.go_on_if(is_array, otherwise);
+        if !spec.may_be_full_array() {
+            return self.element(directory, slot, spec.array_stride());
+        }
+        let found = self.block(&[types::I64]);
+        let (full, with_gaps) = (self.b.create_block(), self.b.create_block());
+        let is_full = self.is_full_array(probe.join);
+        self.branch(is_full, full, with_gaps);
+        self.enter(full);
+        let row = match spec.payload_stride() {
+            0 => directory,
+            stride => self.element(directory, slot, stride),
+        };
+        self.jump(found, &[row]);
+        self.enter(with_gaps);
+        let row = self.element(directory, slot, spec.array_stride());
+        self.jump(found, &[row]);
+        self.enter(found)[0]
     }
 
     fn head_by_hash(&mut self, join: BreakerId, hash: ir::Value) -> ir::Value {

@@ -17,6 +17,7 @@ mod damaged_files;
 mod damaged_tables;
 mod deferrable_keys;
 mod deferred_keys;
+mod dense_keys;
 mod describing;
 mod directories;
 mod doubling;

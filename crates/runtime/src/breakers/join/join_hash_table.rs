@@ -9,6 +9,7 @@
 //!   chain. Most probes without a match end at the tag test, without touching a row.
 //! - **array**: a single integer key whose values are dense and differ. slot = `key - min_key`; a slot holds the
 //!   row itself without its header, so that a probe touches one cache line (`key_array.rs`).
+//! - **full array**: as an array, if no key is missing and nobody reads keys: a slot holds the payload alone.
 //! - **direct**: a single integer key whose values are dense and repeat. slot = `key - min_key`; a slot holds the
 //!   plain pointer. All rows of a chain have the key looked for.
 //! - **list**: no keys. All rows hang in one chain.
@@ -25,6 +26,7 @@
 //!         row = entry & POINTER_MASK;        while row != 0: compare hash and keys; row = row.next
 //! array:  i = key - min_key (64 bits, wrapping);  if i >= slots (unsigned): no match
 //!         row = directory + i * stride;      if key of row = key: a match
+//! full:   i and row as in an array, by another stride;                        a match
 //! direct: i = key - min_key (64 bits, wrapping);  if i >= slots (unsigned): no match
 //!         row = directory[i];                while row != 0: a match; row = row.next
 //! list:   row = first;                       while row != 0: a match; row = row.next
@@ -60,6 +62,9 @@ pub const KIND_LIST: u64 = 2;
 pub const KIND_ORDERED: u64 = 3;
 /// [`JoinHeader::kind`]: the row of a key is in slot key − min_key.
 pub const KIND_ARRAY: u64 = 4;
+/// [`JoinHeader::kind`]: the payload of a key is in slot key − min_key, and no slot is empty. Kinds from [`KIND_ARRAY`]
+/// on are arrays.
+pub const KIND_FULL_ARRAY: u64 = 5;
 
 /// Direct addressing may take this many slots a row.
 const DIRECT_SLOTS_PER_ROW: u64 = 8;
@@ -79,9 +84,9 @@ pub const fn tags(hash: u64) -> u64 {
 #[derive(Debug)]
 pub struct JoinHeader {
     /// First slot; always at least one readable slot. Array: the row of slot 0, whose header is not there: only its
-    /// fields may be read.
+    /// fields may be read, of a full array only the payload.
     pub directory: *const u64,
-    /// [`KIND_HASH`], [`KIND_ARRAY`], [`KIND_DIRECT`], [`KIND_LIST`] or [`KIND_ORDERED`].
+    /// [`KIND_HASH`], [`KIND_ARRAY`], [`KIND_FULL_ARRAY`], [`KIND_DIRECT`], [`KIND_LIST`] or [`KIND_ORDERED`].
     pub kind: u64,
     /// Hash: how far the hash is shifted to give the slot.
     pub shift: u64,
@@ -116,6 +121,8 @@ pub struct JoinSpec {
     /// The order in which rows are linked, its leading fields the keys in their order. Empty: rows are hashed by their
     /// keys.
     pub order: Vec<SortField>,
+    /// False if nobody reads the keys of rows that were found: they are those of the probe rows.
+    pub reads_keys: bool,
 }
 
 impl JoinSpec {
@@ -127,10 +134,13 @@ impl JoinSpec {
             [key] if is_short_integer(key.native) => CHAIN_HEADER,
             _ => HASH_HEADER,
         };
+        // An integer key lies behind the payload, so that the payload is in one piece (`key_array.rs`).
+        let last = (header == CHAIN_HEADER && !keys.is_empty()).then_some(0);
         JoinSpec {
-            layout: RowLayout::new(header, &fields, marked),
+            layout: RowLayout::with_last(header, &fields, marked, last),
             keys: keys.len(),
             order: vec![],
+            reads_keys: true,
         }
     }
 
@@ -282,7 +292,7 @@ impl JoinTable {
             // Pointers take less of the budget.
             table.header.kind = KIND_DIRECT;
         }
-        if table.header.kind != KIND_ARRAY {
+        if !table.is_array() {
             table.open_directory()?;
         }
         if table.header.kind == KIND_LIST {
@@ -320,7 +330,7 @@ impl JoinTable {
 
     /// Bytes of the directory and the rows: what probes go through.
     pub fn bytes(&self) -> usize {
-        if self.header.kind == KIND_ARRAY {
+        if self.is_array() {
             return self.directory.bytes();
         }
         self.header.slots as usize * 8 + self.builds.iter().map(|b| b.pages.bytes()).sum::<usize>()
@@ -510,7 +520,7 @@ impl JoinTable {
                 |i| tags(hash(i)),
                 ask,
             ),
-            KIND_ARRAY => self.slots_of(keys, out, ask),
+            KIND_ARRAY | KIND_FULL_ARRAY => self.slots_of(keys, out, ask),
             _ => self.heads(
                 keys.len(),
                 out,

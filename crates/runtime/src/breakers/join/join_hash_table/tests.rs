@@ -15,6 +15,14 @@ fn unmarked() -> JoinSpec {
     JoinSpec::new(&[key], &[RowField::new(NativeType::I32, true)], false)
 }
 
+/// As [`unmarked`], of rows whose keys nobody reads.
+fn without_keys() -> JoinSpec {
+    JoinSpec {
+        reads_keys: false,
+        ..unmarked()
+    }
+}
+
 fn build(spec: &JoinSpec, keys: &[i64], track: bool) -> JoinBuild {
     let mut build = JoinBuild::new(spec, &MemoryBudget::unlimited());
     for (i, &key) in keys.iter().enumerate() {
@@ -59,10 +67,14 @@ fn probe(table: &JoinTable, key: i64) -> Vec<i32> {
                     0
                 }
             }
-            KIND_ARRAY => {
+            KIND_ARRAY | KIND_FULL_ARRAY => {
                 let i = key.wrapping_sub(h.min_key) as u64;
+                let stride = match h.kind {
+                    KIND_FULL_ARRAY => table.spec.payload_stride(),
+                    _ => table.spec.array_stride(),
+                };
                 if i < h.slots {
-                    h.directory as u64 + i * table.spec.array_stride() as u64
+                    h.directory as u64 + i * stride as u64
                 } else {
                     0
                 }
@@ -70,13 +82,13 @@ fn probe(table: &JoinTable, key: i64) -> Vec<i32> {
             _ => h.first as u64,
         } as *mut u8;
         while !row.is_null() {
-            if fields[0].get::<i64>(row) == key {
+            if h.kind == KIND_FULL_ARRAY || fields[0].get::<i64>(row) == key {
                 found.push(fields[1].get::<i32>(row));
                 if let Some(mark) = table.spec.layout.mark {
                     *row.offset(mark as isize) = 1;
                 }
             }
-            if h.kind == KIND_ARRAY {
+            if table.is_array() {
                 break;
             }
             row = row.cast::<u64>().read() as *mut u8;
@@ -148,7 +160,7 @@ fn check_heads(table: &JoinTable, keys: &[i64], oracle: &HashMap<i64, Vec<i32>>)
     let key_of = &table.spec.layout.fields[0];
     for (key, head) in keys.iter().zip(&heads) {
         match table.header.kind {
-            KIND_DIRECT => assert_eq!(head.is_null(), !oracle.contains_key(key)),
+            KIND_DIRECT | KIND_FULL_ARRAY => assert_eq!(head.is_null(), !oracle.contains_key(key)),
             // SAFETY: a slot of the array.
             KIND_ARRAY if !head.is_null() => unsafe {
                 assert_eq!(key_of.get::<i64>(*head) == *key, oracle.contains_key(key));
@@ -193,6 +205,87 @@ fn dense_keys_that_differ_lie_in_an_array() {
     }
     check_rows(unmarked(), &[i64::MIN, i64::MIN + 3], KIND_ARRAY, true);
     check_rows(unmarked(), &[i64::MAX, i64::MAX - 3], KIND_ARRAY, true);
+}
+
+#[test]
+fn payloads_of_keys_without_gaps_lie_in_a_full_array() {
+    let keys: Vec<i64> = (0..30_000).map(|i| (i * 7) % 30_000 - 12_000).collect();
+    check_rows(without_keys(), &keys, KIND_FULL_ARRAY, true);
+    check_rows(unmarked(), &keys, KIND_ARRAY, true);
+    for keys in [
+        vec![0],
+        vec![5],
+        vec![-1, 0, 1],
+        vec![i64::MAX, i64::MAX - 1],
+        vec![i64::MIN],
+    ] {
+        check_rows(without_keys(), &keys, KIND_FULL_ARRAY, true);
+    }
+    check_rows(without_keys(), &[0, 2], KIND_ARRAY, true);
+    // One of as many keys as slots repeats.
+    let mut keys = keys;
+    keys[17] = keys[18];
+    check_rows(without_keys(), &keys, KIND_DIRECT, true);
+}
+
+#[test]
+fn payloads_of_every_width_are_copied() {
+    use NativeType::{F64, I16, I32, I64, I128};
+    let lists: [&[(NativeType, bool)]; 8] = [
+        &[],
+        &[(I16, false)],
+        &[(I16, true)],
+        &[(I32, false), (I16, true)],
+        &[(I64, false)],
+        &[(F64, true)],
+        &[(I128, false), (I16, false)],
+        &[(I64, false), (I64, true), (I32, false)],
+    ];
+    for (key, list) in [I16, I32, I64]
+        .iter()
+        .flat_map(|key| lists.map(|list| (*key, list)))
+    {
+        let payload: Vec<RowField> = list
+            .iter()
+            .map(|(native, null)| RowField::new(*native, *null))
+            .collect();
+        let spec = JoinSpec {
+            reads_keys: false,
+            ..JoinSpec::new(&[RowField::new(key, false)], &payload, false)
+        };
+        let mut build = JoinBuild::new(&spec, &MemoryBudget::unlimited());
+        let bytes = |place: &FieldPlace| place.offset as usize..place.offset as usize + place.native.size();
+        for i in 0..100u8 {
+            let row = build.pages.allocate().unwrap();
+            // SAFETY: a fresh row of the spec's layout.
+            let row = unsafe { std::slice::from_raw_parts_mut(row, spec.layout.size) };
+            row[spec.layout.fields[0].offset as usize..][..2].copy_from_slice(&i16::from(i).to_le_bytes());
+            row[bytes(&spec.layout.fields[0])][2..].fill(0);
+            for place in &spec.layout.fields[1..] {
+                row[bytes(place)].fill(i);
+                place.validity.into_iter().for_each(|at| row[at as usize] = i % 2);
+            }
+            (build.min_key, build.max_key) = (0, i64::from(i));
+        }
+        let table = JoinTable::build(spec, vec![build], &MemoryBudget::unlimited()).unwrap();
+        assert_eq!(table.header.kind, KIND_FULL_ARRAY, "{key:?} {list:?}");
+        let mut heads = vec![std::ptr::null(); 101];
+        table.heads_by_key(&(0..101).collect::<Vec<i64>>(), &mut heads, Ask::Ahead);
+        assert!(heads[100].is_null());
+        for (i, head) in heads[..100].iter().enumerate() {
+            assert!(!head.is_null());
+            for place in &table.spec.layout.fields[1..] {
+                // SAFETY: the fields of a row of the table.
+                unsafe {
+                    bytes(place).for_each(|at| assert_eq!(*head.wrapping_add(at), i as u8));
+                    place
+                        .validity
+                        .into_iter()
+                        .for_each(|at| assert_eq!(*head.offset(at as isize), i as u8 % 2));
+                }
+            }
+        }
+    }
 }
 
 #[test]
