@@ -55,7 +55,9 @@ impl Translator<'_, '_> {
                 optional,
             } => {
                 let row = self.anchor(anchor)?;
-                let mut value = self.field(row, field);
+                let value = self.field(row, field);
+                // Rows hold integers as narrow as their bounds allow.
+                let mut value = self.coerce(value, self.unit.plan.columns[id].native());
                 if optional {
                     let none = self.no_row();
                     let found = self.icmp(IntCC::NotEqual, row, none);

@@ -3,7 +3,7 @@
 use super::lays::{Lays, Nullable, form};
 use frazil_plan::breakers::{BreakerId, JoinTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
-use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind};
+use frazil_plan::{Bounds, ColumnId, Expr, ExprKind, JoinKind};
 use frazil_runtime::breakers::join::JoinBreaker;
 use frazil_runtime::breakers::{Breaker, Shape};
 use frazil_runtime::{BoundValues, FieldPlace, JoinSpec, RowField, SortField};
@@ -58,7 +58,11 @@ impl JoinLayout {
         let mut payload = Vec::new();
         for &column in &table.payload {
             let field = as_key(column).unwrap_or_else(|| {
-                payload_fields.push(nullable.field(plan, column));
+                let field = nullable.field(plan, column);
+                // Rows with marks are given out as they lie, and rows in order are compared as they lie.
+                let is_read_by_probes = !table.marked && !table.in_order;
+                let bounds = plan.columns[column].bounds.filter(|_| is_read_by_probes);
+                payload_fields.push(bounds.map_or(field, |bounds| narrowed(field, bounds)));
                 keys.len() + payload_fields.len() - 1
             });
             payload.push((column, field));
@@ -74,6 +78,17 @@ impl JoinLayout {
             keeps_null_keys,
         }
     }
+}
+
+/// A field for integers that are within bounds, as narrow as they allow.
+fn narrowed(field: RowField, bounds: Bounds) -> RowField {
+    let fits = |least: i64, greatest: i64| bounds.min >= least.into() && bounds.max <= greatest.into();
+    let native = match field.native {
+        NativeType::I32 | NativeType::I64 if fits(i16::MIN.into(), i16::MAX.into()) => NativeType::I16,
+        NativeType::I64 if fits(i32::MIN.into(), i32::MAX.into()) => NativeType::I32,
+        native => native,
+    };
+    RowField { native, ..field }
 }
 
 impl Lays for JoinLayout {

@@ -108,3 +108,38 @@ fn a_join_by_dense_keys_is_fetched_in_pieces() {
     let whole = rows(&c, "select count(*), sum(i) from p join b on p.k = b.k");
     assert_eq!(format!("{count}|{sum}"), whole);
 }
+
+/// Rows of a join's table hold integers as narrow as the bounds of their columns allow. A statement that was compiled
+/// before a value outgrew them is compiled anew.
+#[test]
+fn payloads_outgrow_the_bounds_that_they_had() {
+    let c = Database::memory().expect("memory is there").connect();
+    rows(
+        &c,
+        "create table b (k integer, t text, i integer, l bigint, d decimal(15,2), y date); \
+         create table p (k integer, t text); insert into p select i, i::text from generate_series(0, 99) as s (i); \
+         insert into b select i, i::text, i, i, i, date '2000-01-01' + i from generate_series(0, 9) as s (i); \
+         prepare q as select count(*), sum(i), min(i), sum(l), max(l), sum(d), min(d), min(y), max(y) from p join b on p.k = b.k; \
+         prepare s as select count(*), sum(i), min(i), sum(l), max(l), sum(d), min(d), min(y), max(y) from p join b on p.t = b.t",
+    );
+    let values = [
+        "32767, 32767, 327.67, '2050-01-01'",
+        "32768, 32768, 327.68, '2089-09-18'",
+        "-32768, -32768, -327.68, '1880-01-01'",
+        "-32769, -32769, -327.69, '1800-01-01'",
+        "2147483647, 2147483647, 21474836.47, '5874897-12-31'",
+        "-2147483648, 2147483648, -21474836.49, '4713-01-01 BC'",
+        "null, 9223372036854775807, 9999999999999.99, 'infinity'",
+        "null, -9223372036854775808, -9999999999999.99, '-infinity'",
+        "null, null, null, null",
+    ];
+    for (at, value) in values.iter().enumerate() {
+        assert_eq!(rows(&c, "execute q"), rows(&c, "execute s"), "before {value}");
+        let key = at + 10;
+        rows(&c, &format!("insert into b values ({key}, '{key}', {value})"));
+        assert_eq!(rows(&c, "execute q"), rows(&c, "execute s"), "after {value}");
+        if at % 3 == 2 {
+            rows(&c, "freeze table b");
+        }
+    }
+}
