@@ -75,6 +75,15 @@ impl Connection {
         Connection::of(state, paramstyle, autocommit)
     }
 
+    /// A connection to the database of a session, which the last of its connections closes.
+    pub fn of_session(session: frazil::Connection) -> Connection {
+        let state = State {
+            session,
+            opened: None,
+        };
+        Connection::of(state, ParamStyle::Qmark, true)
+    }
+
     fn of(state: State, paramstyle: ParamStyle, autocommit: bool) -> Connection {
         let frames = Arc::new(PyFrames::default());
         state.session.set_frames(frames.clone());

@@ -12,6 +12,7 @@ mod markers;
 mod numpy_columns;
 mod parallel;
 mod parameters;
+mod parts;
 mod result_sets;
 mod running;
 mod statement;
@@ -38,6 +39,12 @@ fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Cursor>()?;
     m.add_class::<Statement>()?;
     m.add_function(wrap_pyfunction!(connect, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::open_reader, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::snapshot, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::snapshot_path, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::columns, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::partitions, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::read_part, m)?)?;
     errors::add(m, &m.py().get_type::<Connection>())
 }
 

@@ -26,6 +26,7 @@ from ._frazil import (
     __version__,
     connect,
 )
+from ._partitions import Part, ReadCounts, partitions
 from ._types import (
     BINARY,
     DATETIME,
@@ -65,8 +66,10 @@ __all__ = [
     "NUMBER",
     "NotSupportedError",
     "OperationalError",
+    "Part",
     "ProgrammingError",
     "ROWID",
+    "ReadCounts",
     "STRING",
     "Statement",
     "Time",
@@ -78,5 +81,6 @@ __all__ = [
     "apilevel",
     "connect",
     "paramstyle",
+    "partitions",
     "threadsafety",
 ]

@@ -4,7 +4,7 @@ import builtins
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, NamedTuple, final
 
 import numpy
 import numpy.typing
@@ -44,8 +44,10 @@ __all__ = [
     "NUMBER",
     "NotSupportedError",
     "OperationalError",
+    "Part",
     "ProgrammingError",
     "ROWID",
+    "ReadCounts",
     "STRING",
     "Statement",
     "Time",
@@ -57,6 +59,7 @@ __all__ = [
     "apilevel",
     "connect",
     "paramstyle",
+    "partitions",
     "threadsafety",
 ]
 __version__: Final[str]
@@ -102,6 +105,61 @@ def connect(
 ) -> Connection:
     """Opens a database: a directory, which is created if it does not exist; without one, a database in memory.
     `file_access` limits the files that statements may name: "on", "off", or a list of folders."""
+
+_Filter = tuple[str, str] | tuple[str, str, Any]
+
+def partitions(
+    path: _Path,
+    table: str,
+    columns: Iterable[str] | None = None,
+    filters: Iterable[_Filter] | None = None,
+    *,
+    rows_per_part: int | None = None,
+    parts: int | None = None,
+    texts: Iterable[str] = (),
+) -> list[Part]:
+    """Divides a table of a directory into parts of about as many bytes each: of `rows_per_part` rows (by default about a
+    million), or at most `parts`. `columns` are the names of those to read, by default all; those in `texts` are read as
+    texts. `filters` are tuples that all rows satisfy: (column, operator, value) with =, <, <=, >, >= or in, or (column, "is
+    null"), (column, "is not null"). Blocks that they rule out belong to no part."""
+
+class ReadCounts(NamedTuple):
+    """Counts of a part's query: chunks that it opened, blocks among them that an SMA ruled out, rows that it looked at, and
+    bytes of codes and values, by estimate."""
+
+    chunks: int
+    skipped_chunks: int
+    rows: int
+    bytes: int
+
+class Part:
+    """A part of the rows of a table in one snapshot. It can be pickled, and read in any process that has the directory."""
+
+    path: str
+    snapshot: tuple[str, int, int]
+    table: str
+    columns: list[str] | None
+    filters: list[_Filter]
+    sql: str
+    chunks: tuple[int, int]
+    rows: int
+    bytes: int
+    counts: ReadCounts | None
+    def __init__(
+        self,
+        path: str,
+        snapshot: tuple[str, int, int],
+        table: str,
+        columns: list[str] | None,
+        filters: list[_Filter],
+        sql: str,
+        chunks: tuple[int, int],
+        rows: int,
+        bytes: int,
+    ) -> None: ...
+    def read(self, threads: int | None = None) -> pyarrow.RecordBatchReader:
+        """Reads the part. `threads` limits the threads that read it. OperationalError with SQLSTATE 55000 if its
+        snapshot is gone."""
 
 @final
 class Connection:

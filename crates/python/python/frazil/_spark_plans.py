@@ -1,0 +1,165 @@
+"""Reads in Spark's optimized plan of a query which columns and rows of each table the query depends on.
+
+A scan that leaves out the other columns and rows gives Spark the same result: the plan is equal to the query whatever a
+table holds, so rows that the filter directly above a scan drops, and columns that no operator names, do not count. Spark
+evaluates all of its filters again, so a scan may leave a filter out, but it must never drop a row that Spark would keep.
+`filters_of` therefore takes only comparisons of types whose values compare in Frazil exactly as they do in Spark.
+"""
+
+import datetime
+import decimal
+
+#: The types of columns that `filters_of` compares: in Frazil without sizes, in Spark without sizes. Floats are left out
+#: because of NaN and -0.0, char(n) because of its blanks, timestamptz because of time zones.
+COMPARED = {
+    "smallint": "smallint",
+    "integer": "int",
+    "bigint": "bigint",
+    "decimal": "decimal",
+    "text": "string",
+    "varchar": "string",
+    "date": "date",
+    "timestamp": "timestamp_ntz",
+}
+#: Operators by the names of Spark's expressions, each with the one that has its operands exchanged.
+OPERATORS = {
+    "EqualTo": ("=", "="),
+    "EqualNullSafe": ("=", "="),
+    "LessThan": ("<", ">"),
+    "LessThanOrEqual": ("<=", ">="),
+    "GreaterThan": (">", "<"),
+    "GreaterThanOrEqual": (">=", "<="),
+}
+#: Operators that depend on those columns of their inputs alone that their expressions name.
+NAMING = {"Project", "Filter", "Aggregate", "Join", "Sort", "Window", "Expand", "GlobalLimit", "LocalLimit"}
+#: Most values of a list of IN that a scan is given.
+MOST_VALUES = 1000
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def scans(plan, is_needed_above=frozenset()):
+    """Yields the scans of an optimized plan, those of its subqueries included: the options of the data source, the names of
+    the columns that the plan needs, and the condition directly above the scan with its attributes by id, or None."""
+    needed = set(is_needed_above) | ids(plan.output())
+    nodes = list(_nodes(plan, None))
+    for node, _ in nodes:
+        needed |= ids(node.references())
+        if simple_name(node) not in NAMING:
+            for child in each(node.children()):
+                needed |= ids(child.output())
+    for node, parent in nodes:
+        for inner in each(node.subqueries()):
+            yield from scans(inner, needed)
+        if simple_name(node) in ("DataSourceV2ScanRelation", "DataSourceV2Relation"):
+            relation = node.relation() if simple_name(node) == "DataSourceV2ScanRelation" else node
+            names = {identity(column): column.name() for column in each(node.output())}
+            columns = {name for number, name in names.items() if number in needed}
+            has_filter = parent is not None and simple_name(parent) == "Filter"
+            yield relation.options(), columns, (parent.condition(), names) if has_filter else None
+
+
+def _nodes(plan, parent):
+    yield plan, parent
+    for child in each(plan.children()):
+        yield from _nodes(child, plan)
+
+
+def filters_of(condition, names, kinds):
+    """The filters, as `frazil.partitions` takes them, that rows satisfy for which a condition is true. `names`: the columns
+    by the ids of their attributes; `kinds`: the types of Frazil by columns. What is not sure to mean the same is left out."""
+    name = simple_name(condition)
+    if name == "And":
+        return filters_of(condition.left(), names, kinds) + filters_of(condition.right(), names, kinds)
+    if name in ("IsNull", "IsNotNull"):
+        column = _column(condition.child(), names)
+        return [] if column is None else [[column, "is null" if name == "IsNull" else "is not null"]]
+    if name in OPERATORS:
+        as_written, exchanged = OPERATORS[name]
+        left, right = condition.left(), condition.right()
+        return _comparison(left, as_written, right, names, kinds) or _comparison(right, exchanged, left, names, kinds)
+    if name == "In":
+        listed = list(each(condition.list()))
+        is_plain = all(_is_literal(value, condition.value()) for value in listed)
+        return _membership(condition.value(), [value.value() for value in listed], names, kinds) if is_plain else []
+    if name == "InSet":
+        return _membership(condition.child(), list(each(condition.hset())), names, kinds)
+    return []
+
+
+def _comparison(attribute, sign, literal, names, kinds):
+    column = _compared(attribute, names, kinds)
+    if column is None or not _is_literal(literal, attribute):
+        return []
+    text = _text(literal.value(), attribute)
+    return [] if text is None else [[column, sign, text]]
+
+
+def _membership(attribute, values, names, kinds):
+    """The filter of IN. NULL in the list makes no row satisfy the condition, so it is left out."""
+    column = _compared(attribute, names, kinds)
+    if column is None or len(values) > MOST_VALUES:
+        return []
+    texts = [_text(value, attribute) for value in values if value is not None]
+    return [] if None in texts else [[column, "in", texts]]
+
+
+def _column(expression, names):
+    """The name of the column that an expression is; None if it is anything else."""
+    return names.get(identity(expression)) if simple_name(expression) == "AttributeReference" else None
+
+
+def _compared(expression, names, kinds):
+    """The name of the column that an expression is, if its comparisons mean the same in Frazil."""
+    column = _column(expression, names)
+    kind = kinds.get(column, "").partition("(")[0]
+    return column if kind in COMPARED and COMPARED[kind] == _kind(expression).partition("(")[0] else None
+
+
+def _is_literal(expression, attribute):
+    return simple_name(expression) == "Literal" and _kind(expression) == _kind(attribute)
+
+
+def _kind(expression):
+    """The type of an expression. A string with a collation of its own has other words here than "string"."""
+    return expression.dataType().simpleString()
+
+
+def _text(value, attribute):
+    """A value of Catalyst as a text that Frazil reads as the same value; None if there is none, or for NULL."""
+    if value is None:
+        return None
+    kind = _kind(attribute).partition("(")[0]
+    if kind in ("smallint", "int", "bigint"):
+        return str(int(value))
+    if kind == "decimal":
+        return format(decimal.Decimal(value.toString()), "f")
+    if kind == "string":
+        text = value.toString()
+        # Java shows bytes that are not UTF-8 by the replacement character, and Frazil has no texts with a zero.
+        return None if "\0" in text or "\ufffd" in text else text
+    try:
+        if kind == "date":
+            return (EPOCH + datetime.timedelta(days=value)).date().isoformat()
+        return (EPOCH + datetime.timedelta(microseconds=value)).isoformat(" ")
+    except OverflowError:
+        return None
+
+
+def ids(attributes):
+    return {identity(attribute) for attribute in each(attributes)}
+
+
+def identity(attribute):
+    return attribute.exprId().id()
+
+
+def simple_name(node):
+    """The name of an object's class without its package."""
+    return node.getClass().getSimpleName()
+
+
+def each(collection):
+    """The elements of a collection of Scala."""
+    found = collection.iterator()
+    while found.hasNext():
+        yield found.next()
