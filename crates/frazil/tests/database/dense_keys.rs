@@ -119,8 +119,10 @@ fn payloads_outgrow_the_bounds_that_they_had() {
         "create table b (k integer, t text, i integer, l bigint, d decimal(15,2), y date); \
          create table p (k integer, t text); insert into p select i, i::text from generate_series(0, 99) as s (i); \
          insert into b select i, i::text, i, i, i, date '2000-01-01' + i from generate_series(0, 9) as s (i); \
-         prepare q as select count(*), sum(i), min(i), sum(l), max(l), sum(d), min(d), min(y), max(y) from p join b on p.k = b.k; \
-         prepare s as select count(*), sum(i), min(i), sum(l), max(l), sum(d), min(d), min(y), max(y) from p join b on p.t = b.t",
+         prepare q as select count(*), sum(i), min(i), sum(l), max(l), sum(d), min(d), min(y), max(y) \
+                      from p join b on p.k = b.k; \
+         prepare s as select count(*), sum(i), min(i), sum(l), max(l), sum(d), min(d), min(y), max(y) \
+                      from p join b on p.t = b.t",
     );
     let values = [
         "32767, 32767, 327.67, '2050-01-01'",

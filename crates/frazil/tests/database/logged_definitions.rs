@@ -261,8 +261,8 @@ fn roles_owners_and_privileges_in_the_log() {
     rows(&c, "drop owned by one, second; drop role second, one");
 }
 
-/// Definitions of one table wait for nobody who writes another table, also in a directory that was opened again. (Restored tables
-/// once had copies of the catalog's entries, and each definition took all of them for tables that it had changed.)
+/// Definitions of one table wait for nobody who writes another table, also in a directory that was opened again.
+/// (Restored tables once had copies of the catalog's entries, and definitions took them for tables that they changed.)
 #[test]
 fn definitions_of_one_table_wait_for_no_writers_of_others() {
     let definitions = [
@@ -277,7 +277,7 @@ fn definitions_of_one_table_wait_for_no_writers_of_others() {
         "freeze table t",
         "drop table other",
     ];
-    // The table that is written is in the manifest, in the manifest and defined otherwise in the log, or in the log alone.
+    // The manifest has the table that is written, or has it and the log defines it otherwise, or the log alone has it.
     let late = "alter table marks add column late integer";
     for (seed, ends) in [
         (11, &["checkpoint"][..]),
