@@ -2,6 +2,7 @@
 
 mod faults;
 mod files;
+mod left_entries;
 mod loads;
 mod openings;
 mod paces;
