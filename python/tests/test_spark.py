@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import json
+import os
 import random
 
 import frazil
@@ -76,6 +77,7 @@ def typed(tmp_path_factory):
         con.execute("create table ends (d date, z timestamp, h time)")
         con.execute("insert into ends values ('infinity', '-infinity', '24:00')")
         con.execute('create table "Odd" ("select" integer, "a b" text); insert into "Odd" values (1, \'x\')')
+        con.execute('create table odd (a integer); create table "we`ird" (a integer); insert into "we`ird" values (5)')
     return place
 
 
@@ -312,6 +314,12 @@ def test_a_query_is_what_it_says(spark, values, typed):
     assert ordered.union(ordered).where("id > 1").count() == 4
     assert frazil.spark.sql(spark, values, "select 1").first()[0] == 1
     assert frazil.spark.sql(spark, typed, "select `a b` from `Odd` where `select` = 1").first()[0] == "x"
+    assert frazil.spark.sql(spark, typed, "select a from `we``ird`").first()[0] == 5
+    assert frazil.spark.sql(spark, os.fsencode(typed), "select count(*) from odd").first()[0] == 0
+    with pytest.raises(ValueError, match='does not tell the tables "Odd" and "odd" apart'):
+        frazil.spark.sql(spark, typed, "select * from ODD")
+    # A word is a name only as a whole.
+    assert frazil.spark.sql(spark, typed, "select 'oddly'").first()[0] == "oddly"
     with pytest.raises(ParseException, match="line 2, pos"):
         frazil.spark.sql(spark, values, "select id\nfron s where")
     for command in ("create view w as select * from s", "insert into s select * from s", "drop view s"):

@@ -26,6 +26,7 @@ source once for all places where a query has the frame, so that a union of two s
 import decimal
 import json
 import os
+import re
 import uuid
 
 import pyarrow
@@ -88,10 +89,34 @@ _TABLES = "select table_name from information_schema.tables where table_schema =
 def _tables_in(path, query):
     """The tables whose names are in a query, and the path of their snapshot, if a published folder has more than one."""
     with _frazil.open_reader(path) as connection:
-        names = [name for (name,) in connection.execute(_TABLES).fetchall() if name.lower() in query.lower()]
-        columns = {name: _frazil.columns(connection, name) for name in names}
-        place = _frazil.snapshot_path(connection, path) or path
-    return [_Table(name, own) for name, own in columns.items() if own], os.fspath(place)
+        names = _named([name for (name,) in connection.execute(_TABLES).fetchall()], query)
+        tables = [_Table(name, _frazil.columns(connection, name)) for name in names]
+        return tables, os.fspath(_frazil.snapshot_path(connection, path) or path)
+
+
+def _named(names, query):
+    """The tables that a query may name. ValueError if Spark would take two of them for one."""
+    found = {}
+    for name in names:
+        if _occurs(name, query, re.IGNORECASE):
+            found.setdefault(name.lower(), []).append(name)
+    return [_as_written(alike, query) for alike in found.values()]
+
+
+def _as_written(alike, query):
+    """The one of several names, which differ in the case of letters alone, that a query has."""
+    written = alike if len(alike) == 1 else [name for name in alike if _occurs(name, query)]
+    if len(written) != 1:
+        names = " and ".join(f'"{name}"' for name in alike)
+        raise ValueError(f'Spark does not tell the tables {names} apart: read them by spark.read.format("frazil")')
+    return written[0]
+
+
+def _occurs(name, query, flags=0):
+    """True if a name may be in a query: as a word, or in backquotes, where a backquote is written twice."""
+    if re.fullmatch(r"\w+", name):
+        return re.search(rf"(?<!\w){name}(?!\w)", query, flags) is not None
+    return re.search(f"{re.escape(_quoted(name)[1:-1])}|{re.escape(name)}", query, flags) is not None
 
 
 def _run(spark, path, query, tables):
