@@ -1,6 +1,6 @@
-//! What every writer of rows is, where its bytes go, and the text of values.
+//! The trait of all writers of rows, the destination of their bytes, and the text of values.
 
-use frazil_types::{ColumnVector, NativeType, Result, RowBatch};
+use frazil_types::{Cancel, ColumnVector, NativeType, Result, RowBatch};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
@@ -8,18 +8,19 @@ use std::path::Path;
 
 /// Takes rows and writes them. What is dropped before [`BatchWriter::finish`] leaves no file.
 pub trait BatchWriter {
-    /// Writes rows of the writer's columns, on so many threads where the form allows it: the more rows, the better these are used.
-    /// 53100 for a full disk, 58030 for what else the system refuses.
+    /// Writes rows of the writer's columns, on up to `threads` threads if the form allows it: more rows use them better.
+    /// 53100 for a full disk, 58030 for what else the system refuses, and the errors of stores.
     fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()>;
 
     /// Writes what stands behind the rows. Only now does the file have its name.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Where rows are written.
+/// The destination of rows.
 pub enum Destination<'p, 'a> {
-    /// A file, which takes the place of one of that name.
-    File(&'p Path),
+    /// A file or an object by its URL, which takes the place of one of that name; with the flag of the statement, for
+    /// which nobody waits once it is set.
+    File(&'p Path, &'p Cancel),
     /// Bytes for somebody else.
     Stream(Box<dyn Write + 'a>),
 }
@@ -40,7 +41,7 @@ pub fn push_text(out: &mut String, column: &ColumnVector, row: usize) {
     };
 }
 
-/// Pieces of at most so many rows of some batches, in order.
+/// Pieces of at most `rows` rows of some batches, in order.
 pub(crate) fn pieces(batches: &[RowBatch], rows: usize) -> impl Iterator<Item = (&RowBatch, Range<usize>)> {
     batches.iter().flat_map(move |batch| {
         let starts = (0..batch.rows).step_by(rows);

@@ -1,8 +1,11 @@
 //! Files that statements may name: all, those in some folders, or none.
 //!
 //! Whoever embeds a database decides it when he opens one; a session can only narrow it. A path is compared as the
-//! system would walk it, after links and `..`, so that neither leads out of a folder.
+//! system would walk it, after links and `..`, so that neither leads out of a folder. Objects of stores are files, too:
+//! a folder may be the URL of one.
 
+use crate::object_files::{is_object, url_of};
+use frazil_objects::ObjectUrl;
 use frazil_types::{Error, Result, SqlState};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -20,18 +23,22 @@ pub enum FileAccess {
     /// All that the process may open.
     #[default]
     On,
-    /// Those in these folders and the folders below them. The paths are absolute, without links.
+    /// Those in these folders and the folders below them. The paths are absolute, without links. URLs name the objects
+    /// below a key of a store (`s3://bucket/folder`).
     Folders(Arc<[PathBuf]>),
     /// None.
     Off,
 }
 
 impl FileAccess {
-    /// Access to folders, which must be there: 58P01, 42809 for a file. Relative ones are those of the working
-    /// directory of now.
+    /// Access to folders, which must be there: 58P01, 42809 for a file. Relative ones are those of the working directory of
+    /// now. A URL of a folder in a store is not looked up; 22023 if it names none.
     pub fn to_folders<P: AsRef<Path>>(folders: &[P]) -> Result<FileAccess> {
         let resolved = |folder: &P| {
             let folder = folder.as_ref();
+            if let Some(url) = url_of(folder)? {
+                return Ok(PathBuf::from(url.to_string()));
+            }
             let failed = |e: &io::Error| {
                 let message = format!("file_access: could not open folder \"{}\": {e}", folder.display());
                 Error::new(SqlState::of_io(e), message)
@@ -94,6 +101,8 @@ impl FileAccess {
         let is_allowed = match self {
             FileAccess::On => true,
             FileAccess::Off => false,
+            // A key has no links, and none with `..` in it is read or written.
+            FileAccess::Folders(_) if is_object(path) => self.has(path),
             FileAccess::Folders(_) => walked(path).is_ok_and(|resolved| self.has(&resolved)),
         };
         match is_allowed {
@@ -104,6 +113,11 @@ impl FileAccess {
 
     /// The same for a pattern of files: all that its letters may stand for is in an allowed folder.
     pub fn check_pattern(&self, pattern: &str) -> Result<()> {
+        if let Some(url) = ObjectUrl::parse(pattern) {
+            // A key has no parts that lead up.
+            let fixed = PathBuf::from(url?.fixed_prefix().to_string());
+            return self.check(&fixed).map_err(|_| self.denied(Path::new(pattern)));
+        }
         let is_wild = |part: &Component<'_>| {
             let text = part.as_os_str().as_encoded_bytes();
             text.iter().any(|byte| b"*?[".contains(byte))
@@ -254,6 +268,58 @@ mod tests {
         assert!(!pattern("*/x.csv") && !pattern("i*/x.csv") && !pattern("in/*/../../x") && !pattern("out/*"));
         assert!(access.check_pattern("*.csv").is_err() && access.check(Path::new("x")).is_err());
         let _ = std::fs::remove_dir_all(&base);
+    }
+
+    #[test]
+    fn folders_of_stores_are_prefixes_of_keys() {
+        let access = FileAccess::of_text("/tmp, s3://lake/sales").expect("folders");
+        assert_eq!(
+            access.to_string(),
+            format!("{}, s3://lake/sales", canonical("/tmp"))
+        );
+        for allowed in [
+            "s3://lake/sales/x.csv",
+            "s3://lake/sales/2024/x.csv",
+            "s3://lake/sales",
+        ] {
+            access.check(Path::new(allowed)).expect(allowed);
+        }
+        for denied in [
+            "s3://lake/x.csv",
+            "s3://lake/sales2/x",
+            "s3://other/sales/x",
+            "gs://lake/sales/x",
+        ] {
+            let error = access.check(Path::new(denied)).expect_err(denied);
+            assert_eq!(error.state(), SqlState::INSUFFICIENT_PRIVILEGE);
+        }
+        for (pattern, is_allowed) in [
+            ("s3://lake/sales/*.csv", true),
+            ("s3://lake/sales/**/x-?.csv", true),
+            ("s3://lake/sales*/x.csv", false),
+            ("s3://lake/*", false),
+        ] {
+            assert_eq!(access.check_pattern(pattern).is_ok(), is_allowed, "{pattern}");
+            assert!(FileAccess::On.check_pattern(pattern).is_ok());
+            assert!(FileAccess::Off.check_pattern(pattern).is_err());
+        }
+        let local = FileAccess::of_text("/").expect("a folder");
+        assert!(
+            local.check(Path::new("s3://lake/x")).is_err(),
+            "a store is not below the root"
+        );
+        assert!(local.narrowed(access.clone()).is_err() && FileAccess::On.narrowed(access.clone()).is_ok());
+        let inner = FileAccess::of_text("s3://lake/sales/2024").expect("a folder");
+        assert!(access.narrowed(inner).is_ok());
+        assert!(FileAccess::of_text("s3://key:secret@lake/x").is_err());
+    }
+
+    fn canonical(path: &str) -> String {
+        Path::new(path)
+            .canonicalize()
+            .expect("it is there")
+            .display()
+            .to_string()
     }
 
     #[test]

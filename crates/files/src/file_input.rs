@@ -19,7 +19,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a reader reads.
 pub enum Origin<'a> {
-    /// A file.
+    /// A file, or an object by its URL.
     File(&'a Path),
     /// Bytes of somebody else, who may make their reader wait.
     Stream(Box<dyn Read + Send>),
@@ -38,7 +38,7 @@ pub(crate) struct FileInput {
 
 enum Source {
     Regular(File),
-    /// What a compressed regular file holds.
+    /// What a compressed regular file, or an object, holds.
     Decoded(Box<dyn Read + Send>),
     /// A pipe or device: a thread of its own reads it, because opening and reading it may wait for a writer for ever.
     /// Once the receiver is gone the thread ends with the next piece.
@@ -51,7 +51,7 @@ enum Source {
 
 impl FileInput {
     /// Opens a file, whose compression its name tells if `compression` is `None`. What it takes to decompress it comes
-    /// out of the budget. Errors: 58P01, 58030.
+    /// out of the budget. Errors: 58P01, 58030, and those of stores.
     pub fn open(
         origin: Origin<'_>,
         compression: Option<Compression>,
@@ -75,6 +75,22 @@ impl FileInput {
             }
         };
         let compression = compression.unwrap_or_else(|| Compression::of_path(path));
+        if let Some(object) = limits.objects.find(path, &limits.cancel)? {
+            let stream = decoded(
+                Box::new(object.stream(&limits.cancel, &budget)?),
+                compression,
+                &budget,
+            );
+            return Ok(FileInput {
+                path: path.to_path_buf(),
+                source: Source::Decoded(stream.map_err(|e| io_error(path, &e))?),
+                transcoder: None,
+                total: match compression {
+                    Compression::None => object.bytes(),
+                    _ => 0,
+                },
+            });
+        }
         let metadata = std::fs::metadata(path).map_err(|e| io_error(path, &e))?;
         let waits = !metadata.is_file() && !metadata.is_dir();
         let source = match waits {

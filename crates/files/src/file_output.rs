@@ -2,6 +2,7 @@
 
 use crate::batch_writer::Destination;
 use crate::compression::Compression;
+use crate::object_files::own_error;
 use crate::part_file::PartFile;
 use flate2::write::GzEncoder;
 use frazil_types::{Error, Result, SqlState};
@@ -13,8 +14,11 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// zstd's default, which is about as fast as a disk.
 const ZSTD_LEVEL: i32 = 3;
 
-/// The error for bytes that the system does not take.
+/// The error for bytes that the system does not take; the error of a store, if it is one.
 pub fn write_error(path: Option<&Path>, error: &io::Error) -> Error {
+    if let Some(own) = own_error(error) {
+        return own;
+    }
     let message = match path {
         Some(path) => format!("could not write file \"{}\": {error}", path.display()),
         None => format!("could not write: {error}"),
@@ -24,7 +28,7 @@ pub fn write_error(path: Option<&Path>, error: &io::Error) -> Error {
 
 /// The last of the layers that bytes go through.
 enum Raw<'a> {
-    File(PartFile),
+    File(Box<PartFile>),
     Stream(Box<dyn Write + 'a>),
 }
 
@@ -60,7 +64,10 @@ impl<'a> FileOutput<'a> {
     /// Begins. 0A000 for what compresses pages of Parquet only.
     pub fn new(to: Destination<'_, 'a>, compression: Compression) -> Result<FileOutput<'a>> {
         let (path, raw) = match to {
-            Destination::File(path) => (Some(path.to_path_buf()), Raw::File(PartFile::create(path)?)),
+            Destination::File(path, cancel) => {
+                let file = PartFile::create(path, cancel)?;
+                (Some(path.to_path_buf()), Raw::File(Box::new(file)))
+            }
             Destination::Stream(stream) => (None, Raw::Stream(stream)),
         };
         let buffered = BufWriter::with_capacity(BUFFER_BYTES, raw);

@@ -1,11 +1,15 @@
-//! Footers of Parquet files, kept between statements: to decode one takes longer than many a statement that reads its file.
+//! Footers of Parquet files, kept between statements: to decode one takes longer than many a statement that reads its
+//! file.
 //!
-//! A footer serves as long as its file is the same one, as the file system numbers files, and has the same length and the same times of
-//! its last changes. They are those of the opened file: what is compared is what is read. Times tell changes apart only as finely as the
-//! clock of the file system ticks. So a footer is kept only if the file had settled before it was read: its last change was further back
-//! than a tick, and whatever changes it from then on gives it another time. The time of a change of the file's state counts beside that of
-//! its contents, because programs set the latter.
+//! A footer serves as long as its file is the same one, as the file system numbers files, and has the same length and
+//! the same times of its last changes. They are those of the opened file: what is compared is what is read. Times tell
+//! changes apart only as finely as the clock of the file system ticks. So a footer is kept only if the file had settled
+//! before it was read: its last change was further back than a tick, and whatever changes it from then on gives it
+//! another time. The time of a change of the file's state counts beside that of its contents, because programs set the
+//! latter. An object of a store has a version, which its store changes with every write: its footer serves for that
+//! version.
 
+use crate::open_file::OpenFile;
 use crate::parquet_footer::Footer;
 use frazil_types::Result;
 use std::collections::{BTreeMap, HashMap};
@@ -42,12 +46,27 @@ impl Default for FooterCache {
     }
 }
 
-/// Number of a file system, and of a file in it.
-type FileId = (u64, u64);
+/// What tells files apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum FileId {
+    /// Number of a file system, and of a file in it.
+    Local(u64, u64),
+    /// The URL of an object.
+    Object(String),
+}
 
 /// What tells the states of a file apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stamp {
+    /// A file of this machine.
+    Local(Times),
+    /// The version of an object, which its store changes with every write.
+    Object(String),
+}
+
+/// Length and times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+struct Times {
     bytes: u64,
     /// When its contents were changed, by nanoseconds since 1970. Programs set that at will.
     modified: i128,
@@ -75,18 +94,28 @@ struct Entry {
 }
 
 impl Stamp {
-    fn of(metadata: &Metadata) -> Stamp {
+    /// True if each later state of the file has another stamp.
+    fn is_settled(&self, now: SystemTime, settled: Duration) -> bool {
+        match self {
+            Stamp::Local(times) => times.is_settled(now, settled),
+            Stamp::Object(_) => true,
+        }
+    }
+}
+
+impl Times {
+    fn of(metadata: &Metadata) -> Times {
         let time =
             |seconds: i64, nanoseconds: i64| i128::from(seconds) * NANOSECONDS + i128::from(nanoseconds);
-        Stamp {
+        Times {
             bytes: metadata.len(),
             modified: time(metadata.mtime(), metadata.mtime_nsec()),
             changed: time(metadata.ctime(), metadata.ctime_nsec()),
         }
     }
 
-    /// Whether its last change lies so far back that a later one has another time. One that lies ahead does not: a clock that was set back
-    /// leaves footers unkept until it has caught up.
+    /// True if its last change is so far back that a later one has another time. A change that is ahead is not: after a
+    /// clock was set back, no footers are kept until it has caught up.
     fn is_settled(&self, now: SystemTime, settled: Duration) -> bool {
         let nanoseconds = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
         let now = now.duration_since(UNIX_EPOCH).map_or(0, nanoseconds);
@@ -128,15 +157,24 @@ impl FooterCache {
         self.len() == 0
     }
 
-    /// The footer of an opened file of which the system says `metadata`; `decode` reads it, unless it was kept.
+    /// The footer of an opened file; `decode` reads it, unless it was kept. That of an object without a version is not
+    /// kept.
     pub(crate) fn footer(
         &self,
-        metadata: &Metadata,
+        file: &OpenFile,
         decode: impl FnOnce() -> Result<Footer>,
     ) -> Result<Arc<Footer>> {
-        let id = (metadata.dev(), metadata.ino());
-        let stamp = Stamp::of(metadata);
-        if let Some(footer) = self.lock().find(id, stamp) {
+        let (id, stamp) = match file {
+            OpenFile::Local(_, metadata) => {
+                let id = FileId::Local(metadata.dev(), metadata.ino());
+                (id, Stamp::Local(Times::of(metadata)))
+            }
+            OpenFile::Object(object, _) => match object.version() {
+                Some(version) => (FileId::Object(object.name()), Stamp::Object(version.to_owned())),
+                None => return Ok(Arc::new(decode()?)),
+            },
+        };
+        if let Some(footer) = self.lock().find(&id, &stamp) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(footer);
         }
@@ -156,12 +194,12 @@ impl FooterCache {
             return;
         }
         let mut kept = self.lock();
-        let before = kept.remove(id);
+        let before = kept.remove(&id);
         let gone = kept.shrink(capacity - bytes);
         kept.uses += 1;
         let used = kept.uses;
         kept.bytes += bytes;
-        kept.used.insert(used, id);
+        kept.used.insert(used, id.clone());
         let footer = footer.clone();
         kept.files.insert(
             id,
@@ -184,17 +222,17 @@ impl FooterCache {
 
 impl Kept {
     /// The footer of a file in this state.
-    fn find(&mut self, id: FileId, stamp: Stamp) -> Option<Arc<Footer>> {
-        let entry = self.files.get_mut(&id).filter(|entry| entry.stamp == stamp)?;
+    fn find(&mut self, id: &FileId, stamp: &Stamp) -> Option<Arc<Footer>> {
+        let entry = self.files.get_mut(id).filter(|entry| entry.stamp == *stamp)?;
         self.uses += 1;
         self.used.remove(&entry.used);
         entry.used = self.uses;
-        self.used.insert(entry.used, id);
+        self.used.insert(entry.used, id.clone());
         Some(entry.footer.clone())
     }
 
-    fn remove(&mut self, id: FileId) -> Option<Entry> {
-        let entry = self.files.remove(&id)?;
+    fn remove(&mut self, id: &FileId) -> Option<Entry> {
+        let entry = self.files.remove(id)?;
         self.used.remove(&entry.used);
         self.bytes -= entry.bytes;
         Some(entry)
@@ -206,7 +244,7 @@ impl Kept {
         while self.bytes > bytes
             && let Some((_, id)) = self.used.pop_first()
         {
-            gone.extend(self.remove(id));
+            gone.extend(self.remove(&id));
         }
         gone
     }
@@ -219,7 +257,7 @@ mod tests {
     #[test]
     fn a_file_has_settled_when_both_its_times_lie_back() {
         let at = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds);
-        let stamp = |modified: i128, changed: i128| Stamp {
+        let stamp = |modified: i128, changed: i128| Times {
             bytes: 1,
             modified: modified * NANOSECONDS,
             changed: changed * NANOSECONDS,

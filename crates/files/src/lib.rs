@@ -30,6 +30,8 @@ mod json_reader;
 mod json_text;
 mod json_writer;
 mod lists;
+mod object_files;
+mod open_file;
 mod page_codec;
 mod parquet_bounds;
 mod parquet_chunk;
@@ -41,6 +43,7 @@ mod parquet_files;
 mod parquet_footer;
 mod parquet_intervals;
 mod parquet_numbers;
+mod parquet_ranges;
 mod parquet_reader;
 mod parquet_statistics;
 mod parquet_table;
@@ -71,6 +74,7 @@ pub use folders::{Folders, PathColumns};
 pub use footer_cache::FooterCache;
 pub use json_reader::JsonReader;
 pub use json_writer::json_of;
+pub use object_files::{ObjectFiles, is_object_url};
 pub use parquet_column::{BytesOf, column_of, rows_of, sources};
 pub use parquet_columns::ColumnsOf;
 pub use parquet_files::ParquetFiles;
@@ -108,6 +112,8 @@ pub struct ReadLimits {
     pub footers: Option<Arc<FooterCache>>,
     /// Files that the statement may name.
     pub access: FileAccess,
+    /// Objects of stores that the statement has met.
+    pub objects: ObjectFiles,
 }
 
 impl Default for ReadLimits {
@@ -118,6 +124,7 @@ impl Default for ReadLimits {
             budget: MemoryBudget::unlimited(),
             footers: None,
             access: FileAccess::On,
+            objects: ObjectFiles::default(),
         }
     }
 }
@@ -132,8 +139,11 @@ fn folder(path: &Path) -> Error {
     Error::new(SqlState::WRONG_OBJECT_TYPE, message).with_hint(hint)
 }
 
-/// The error for a file that the operating system refuses to open or read.
+/// The error for a file that the operating system refuses to open or read; the error of a store, if it is one.
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    if let Some(own) = object_files::own_error(error) {
+        return own;
+    }
     if error.kind() == std::io::ErrorKind::IsADirectory {
         return folder(path);
     }

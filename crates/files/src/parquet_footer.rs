@@ -1,18 +1,20 @@
 //! The footer of a Parquet file, decoded, and what it says of each column: all that depends on the file alone, so that it can be kept
 //! between statements (`footer_cache.rs`).
 
+use crate::ReadLimits;
 use crate::arrow_types::{is_nested, is_open, type_of};
+use crate::open_file::OpenFile;
 use crate::parquet_damage::bad_file;
 use crate::parquet_intervals;
+use crate::parquet_ranges::ParquetRanges;
 use crate::parquet_statistics::{self, Known};
-use crate::{ReadLimits, io_error};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use frazil_types::{LogicalType, Result};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{LogicalType as ParquetType, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
-use std::fs::File;
+use parquet::file::reader::ChunkReader;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,8 +58,14 @@ pub struct ColumnFacts {
 
 impl Footer {
     /// The footer of a file. 22P04 if the file is not Parquet or is damaged.
-    fn decode(path: &Path, file: &File) -> Result<Footer> {
-        let (metadata, intervals) = decoded(path, file)?;
+    fn decode(path: &Path, file: &OpenFile, limits: &ReadLimits) -> Result<Footer> {
+        let (metadata, intervals) = match file {
+            OpenFile::Local(file, _) => decoded(path, file)?,
+            OpenFile::Object(object, cancel) => {
+                let end = ParquetRanges::of_end(object, cancel, &limits.budget);
+                decoded(path, &end).map_err(|error| end.failure().unwrap_or(error))?
+            }
+        };
         let leaves = leaves_of(&metadata).into_iter().enumerate();
         let columns = leaves.map(|(root, leaves)| facts(&metadata, root, leaves, intervals[root]));
         Ok(Footer {
@@ -149,30 +157,22 @@ fn known(
     footer.metadata().row_groups().iter().map(known).collect()
 }
 
-/// Opens a file: itself, its bytes, and its footer, which may have been kept. 22P04 as of decoding it, 58030 and the like for what is
-/// no regular file.
-pub fn opened_footer(path: &Path, limits: &ReadLimits) -> Result<(File, u64, Arc<Footer>)> {
-    let file = File::open(path).map_err(|e| io_error(path, &e))?;
-    let metadata = file.metadata().map_err(|e| io_error(path, &e))?;
-    if metadata.is_dir() {
-        return Err(io_error(path, &std::io::ErrorKind::IsADirectory.into()));
-    }
-    if !metadata.is_file() {
-        let error = std::io::Error::other("it is not a regular file, as Parquet must be");
-        return Err(io_error(path, &error));
-    }
-    let decode = || Footer::decode(path, &file);
+/// Opens a file: itself, and its footer, which may have been kept. 22P04 as of decoding it, and the errors of
+/// [`OpenFile::open`].
+pub(crate) fn opened_footer(path: &Path, limits: &ReadLimits) -> Result<(OpenFile, Arc<Footer>)> {
+    let file = OpenFile::open(path, limits)?;
+    let decode = || Footer::decode(path, &file, limits);
     let footer = match &limits.footers {
-        Some(kept) => kept.footer(&metadata, decode)?,
+        Some(kept) => kept.footer(&file, decode)?,
         None => Arc::new(decode()?),
     };
-    Ok((file, metadata.len(), footer))
+    Ok((file, footer))
 }
 
 /// Metadata with types in which columns are read fastest: decimals that fit as 64 bits, texts as views, values for
 /// dictionaries, old timestamps of 96 bits in microseconds, so that they reach beyond the year 2262; intervals as bytes,
 /// with true for each such column.
-fn decoded(path: &Path, file: &File) -> Result<(ArrowReaderMetadata, Vec<bool>)> {
+fn decoded(path: &Path, file: &impl ChunkReader) -> Result<(ArrowReaderMetadata, Vec<bool>)> {
     let bad = |e: ParquetError| bad_file(path, &e);
     // Arrow's own schema in the file only helps: one that is damaged or too deep is left out.
     let without = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);

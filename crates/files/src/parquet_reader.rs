@@ -1,22 +1,26 @@
 //! Reads a Parquet file into batches.
 
+use crate::open_file::OpenFile;
 use crate::parquet_column::{rows_of, sources};
 use crate::parquet_damage::{bad_file, sound};
 use crate::parquet_intervals;
-use crate::{BatchReader, ReadLimits, io_error};
+use crate::parquet_ranges::ParquetRanges;
+use crate::{BatchReader, ReadLimits};
 use arrow_array::RecordBatch;
-use frazil_types::{CHUNK_ROWS, ColumnDef, Result, RowBatch};
+use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Result, RowBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use std::fs::File;
+use parquet::file::reader::ChunkReader;
 use std::path::{Path, PathBuf};
 
 /// Reads rows of a Parquet file as rows of the given columns.
 pub struct ParquetReader {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
+    /// Where the reader reads an object.
+    ranges: Option<ParquetRanges>,
     limits: ReadLimits,
     columns: Vec<ColumnDef>,
     /// Position in the record batches of each of `columns`.
@@ -29,16 +33,37 @@ pub struct ParquetReader {
 
 impl ParquetReader {
     /// Opens a file. Columns are found by name where the file has all the names, else by position. 22P04 for a file that
-    /// is not Parquet or is damaged.
+    /// is not Parquet or is damaged, and the errors of [`OpenFile::open`].
     pub fn open(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
         sound(path, || ParquetReader::open_sound(path, columns, limits))
     }
 
     fn open_sound(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
-        let file = File::open(path).map_err(|e| io_error(path, &e))?;
-        let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
-        let footer = footer.and_then(parquet_intervals::without_marks);
-        let (footer, intervals) = footer.map_err(|e| bad_file(path, &e))?;
+        match OpenFile::open(path, &limits)? {
+            OpenFile::Local(file, _) => {
+                let footer = footer_of(path, &file)?;
+                ParquetReader::over(path, file, footer, columns, limits, None)
+            }
+            OpenFile::Object(object, cancel) => {
+                let end = ParquetRanges::of_end(&object, &cancel, &limits.budget);
+                let footer = footer_of(path, &end).map_err(|error| end.failure().unwrap_or(error))?;
+                let whole = footer.0.metadata();
+                let ranges = ParquetRanges::of_columns(&object, &cancel, &limits.budget, whole);
+                let shared = Some(ranges.clone());
+                ParquetReader::over(path, ranges, footer, columns, limits, shared)
+            }
+        }
+    }
+
+    /// A reader of a file whose bytes `file` reads; `ranges`: `file`, if it is an object.
+    fn over(
+        path: &Path,
+        file: impl ChunkReader + 'static,
+        (footer, intervals): (ArrowReaderMetadata, Vec<bool>),
+        columns: &[ColumnDef],
+        limits: ReadLimits,
+        ranges: Option<ParquetRanges>,
+    ) -> Result<ParquetReader> {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer);
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let in_file = sources(&format!("file \"{}\"", path.display()), builder.schema(), columns)?;
@@ -54,10 +79,11 @@ impl ParquetReader {
             .with_projection(mask)
             .with_batch_size(CHUNK_ROWS)
             .build()
-            .map_err(|e| bad_file(path, &e))?;
+            .map_err(|e| failure_of(ranges.as_ref(), bad_file(path, &e)))?;
         Ok(ParquetReader {
             path: path.to_path_buf(),
             reader,
+            ranges,
             limits,
             columns: columns.to_vec(),
             sources,
@@ -93,6 +119,18 @@ impl ParquetReader {
     }
 }
 
+/// The footer of a file, with true for each column of intervals. 22P04.
+fn footer_of(path: &Path, file: &impl ChunkReader) -> Result<(ArrowReaderMetadata, Vec<bool>)> {
+    let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new());
+    let footer = footer.and_then(parquet_intervals::without_marks);
+    footer.map_err(|e| bad_file(path, &e))
+}
+
+/// The error of a store that a reader ended with; `error` if it was not the store.
+fn failure_of(ranges: Option<&ParquetRanges>, error: Error) -> Error {
+    ranges.and_then(ParquetRanges::failure).unwrap_or(error)
+}
+
 impl BatchReader for ParquetReader {
     fn next_batch(&mut self) -> Result<Option<RowBatch>> {
         self.limits.cancel.check()?;
@@ -101,7 +139,7 @@ impl BatchReader for ParquetReader {
             let Some(batch) = self.reader.next() else {
                 return Ok(None);
             };
-            let batch = batch.map_err(|e| bad_file(&path, &e))?;
+            let batch = batch.map_err(|e| failure_of(self.ranges.as_ref(), bad_file(&path, &e)))?;
             // The pages are decoded by now; what they take beside the rows made of them counts too.
             let _decoded = self.limits.budget.reserve(batch.get_array_memory_size())?;
             let rows = self.convert(&batch)?;

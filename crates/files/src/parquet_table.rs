@@ -6,13 +6,16 @@
 //! neighbouring chunks follow each other through its columns, each through those first that nobody reads.
 
 use crate::arrow_types::is_nested;
+use crate::in_order::in_order;
+use crate::object_files::is_object;
+use crate::open_file::OpenFile;
 use crate::parquet_column::nothing;
 use crate::parquet_columns::{Columns, ColumnsOf, roots_of};
 use crate::parquet_damage::{bad_file, sound};
 use crate::parquet_footer::{ColumnFacts, Footer, opened_footer};
 use crate::parquet_intervals;
 use crate::parquet_statistics::Known;
-use crate::{ReadLimits, column_of, io_error};
+use crate::{ReadLimits, column_of};
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
 use bytes::{Buf, Bytes, buf};
@@ -25,13 +28,13 @@ use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
 use std::collections::HashMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
 /// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
 const MOST_ROWS: u64 = 1 << 31;
+/// Objects of a store whose footers are read at a time: each is an answer to wait for.
+const FOOTERS_AT_ONCE: usize = 16;
 /// Bytes that a chunk takes for each of its columns before any is read, by estimate.
 const CHUNK_COLUMN_BYTES: usize = 128;
 
@@ -62,8 +65,7 @@ struct Chunk {
 #[derive(Debug)]
 struct OneFile {
     path: PathBuf,
-    file: File,
-    bytes: u64,
+    file: OpenFile,
     footer: Arc<Footer>,
     /// Position in the file of each of the table's columns; `None` for one that the file lacks.
     roots: Vec<Option<usize>>,
@@ -100,8 +102,7 @@ impl OneFile {
 /// A file, before it is known which columns the table has.
 struct Opened {
     path: PathBuf,
-    file: File,
-    bytes: u64,
+    file: OpenFile,
     footer: Arc<Footer>,
 }
 
@@ -157,7 +158,7 @@ impl Buffers {
             buffer.bytes.resize(length, 0);
         }
         let to = &mut buffer.bytes[..length];
-        (file.file.read_exact_at(to, start)).map_err(|e| io_error(&file.path, &e))?;
+        file.file.read_at(&file.path, start, to)?;
         Ok(Encoded {
             buffer: Some(buffer),
             length,
@@ -228,18 +229,22 @@ impl ParquetTable {
     /// one that lacks a column.
     pub fn open(paths: &[PathBuf], columns_of: ColumnsOf, limits: &ReadLimits) -> Result<ParquetTable> {
         let mut columns = Columns::default();
-        let mut opened = Vec::new();
-        for path in paths {
+        let mut opened: Vec<Opened> = Vec::new();
+        let at_once = match paths.iter().any(|path| is_object(path)) {
+            true => FOOTERS_AT_ONCE,
+            false => 1,
+        };
+        let open = |at: usize| {
             limits.cancel.check()?;
-            let (file, bytes, footer) = sound(path, || opened_footer(path, limits))?;
-            columns.take(path, &footer, columns_of)?;
-            opened.push(Opened {
-                path: path.clone(),
-                file,
-                bytes,
-                footer,
-            });
-        }
+            sound(&paths[at], || opened_footer(&paths[at], limits))
+        };
+        in_order(at_once, paths.len(), open, |file: Result<_>| {
+            let (file, footer) = file?;
+            let path = paths[opened.len()].clone();
+            columns.take(&path, &footer, columns_of)?;
+            opened.push(Opened { path, file, footer });
+            Ok::<(), Error>(())
+        })?;
         let mut table = ParquetTable {
             columns: columns.defs,
             files: Vec::new(),
@@ -381,12 +386,7 @@ impl ParquetTable {
     }
 
     fn add(&mut self, opened: Opened, roots: Vec<Option<usize>>) -> Result<()> {
-        let Opened {
-            path,
-            file,
-            bytes,
-            footer,
-        } = opened;
+        let Opened { path, file, footer } = opened;
         let mut before = 0;
         let row_groups = footer.metadata.metadata().row_groups();
         for (row_group, metadata) in row_groups.iter().enumerate() {
@@ -421,7 +421,6 @@ impl ParquetTable {
         self.files.push(OneFile {
             path,
             file,
-            bytes,
             footer,
             roots,
             widened,
@@ -489,7 +488,7 @@ impl ParquetTable {
             start = start.min(first);
             end = end.max(first.saturating_add(length));
         }
-        if end > file.bytes {
+        if end > file.file.bytes() {
             let what = format!("row group {row_group} ends behind the file");
             return Err(bad_file(&file.path, &what));
         }
@@ -497,7 +496,7 @@ impl ParquetTable {
         let encoded = self.buffers.read(file, start, (end - start) as usize)?;
         let part = FilePart {
             start,
-            file_bytes: file.bytes,
+            file_bytes: file.file.bytes(),
             bytes: Bytes::from_owner(encoded),
         };
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part, file.footer.metadata.clone());

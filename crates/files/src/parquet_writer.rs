@@ -83,9 +83,10 @@ type Rows<'a> = (&'a RowBatch, Range<usize>);
 type Outcome<T> = std::result::Result<T, ParquetError>;
 
 impl ParquetWriter {
-    /// Begins a file.
+    /// Begins a file; `path` is what errors call it.
     pub fn create(
         path: &Path,
+        file: PartFile,
         schema: &Schema,
         compression: Compression,
         rows: usize,
@@ -101,7 +102,7 @@ impl ParquetWriter {
             columns,
             codec,
             row_group_rows: rows.max(1),
-            file: State::Begun(PartFile::create(path)?),
+            file: State::Begun(file),
         })
     }
 

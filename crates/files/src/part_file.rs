@@ -1,11 +1,14 @@
-//! A file that is being written under another name in its directory, and gets its own when it is whole.
+//! A file that is being written under another name in its directory, and gets its own when it is whole; or an object of
+//! a store, which appears when it is whole.
 //!
 //! A link stays a link: what it leads to is written. Pipes and devices are opened and written as they are, and so is
 //! what this process has open already (`/dev/stdout`, `/dev/fd/3`), at the place where its descriptor stands.
 
 use crate::claimed_name::{self, Claimed, Kind};
 use crate::file_output::write_error;
-use frazil_types::Result;
+use crate::object_files::url_of;
+use frazil_objects::{ObjectStore, Upload};
+use frazil_types::{Cancel, Result};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -15,14 +18,21 @@ use std::path::{Path, PathBuf};
 /// Links that a path may lead through; the system's own limit on Linux.
 const MOST_LINKS: usize = 40;
 
-/// A file that is being written. Dropped before it is kept, it is removed, and what was there before stays.
+/// A file or object that is being written. Dropped before it is kept, it is removed, and what was there before stays.
 #[derive(Debug)]
 pub struct PartFile {
     /// What the statement calls it.
     path: PathBuf,
-    /// `None` for what is written as it is.
-    part: Option<Part>,
-    file: File,
+    to: To,
+}
+
+/// Where the bytes go.
+#[derive(Debug)]
+enum To {
+    /// A file of this machine; `None` for what is written as it is.
+    File(Option<Part>, File),
+    /// An object, which appears when it is finished.
+    Object(Box<Upload>),
 }
 
 /// A name until the file is whole, and the one that it gets then. Both are absolute: the working directory may change
@@ -31,6 +41,7 @@ pub struct PartFile {
 struct Part {
     path: PathBuf,
     target: PathBuf,
+    is_placed: bool,
 }
 
 /// What a path leads to.
@@ -44,8 +55,16 @@ enum Target {
 }
 
 impl PartFile {
-    /// Begins a file. Errors: 58P01, 58030, 53100.
-    pub fn create(path: &Path) -> Result<PartFile> {
+    /// Begins a file, or an object by its URL, for which nobody waits once `cancel` is set. Errors: 58P01, 58030, 53100,
+    /// and those of stores.
+    pub fn create(path: &Path, cancel: &Cancel) -> Result<PartFile> {
+        if let Some(url) = url_of(path)? {
+            let upload = ObjectStore::open(&url)?.upload(&url, cancel)?;
+            return Ok(PartFile {
+                path: path.to_path_buf(),
+                to: To::Object(Box::new(upload)),
+            });
+        }
         PartFile::begin(path).map_err(|e| write_error(Some(path), &e))
     }
 
@@ -53,46 +72,69 @@ impl PartFile {
         let (part, file) = match target_of(path)? {
             Target::File(target, old) => {
                 let Claimed { path, file } = claim_beside(&target, old.as_ref())?;
-                (Some(Part { path, target }), file)
+                let is_placed = false;
+                (
+                    Some(Part {
+                        path,
+                        target,
+                        is_placed,
+                    }),
+                    file,
+                )
             }
             Target::Special(path) => (None, File::options().write(true).open(path)?),
             Target::Descriptor(path, number) => (None, opened_again(&path, number)?),
         };
         Ok(PartFile {
             path: path.to_path_buf(),
-            part,
-            file,
+            to: To::File(part, file),
         })
     }
 
-    /// Gives the file its name.
-    pub fn keep(mut self) -> Result<()> {
-        match self.part.take() {
-            Some(part) => std::fs::rename(&part.path, &part.target).map_err(|e| {
-                // It could not be moved, so it is of no use.
-                let _ = std::fs::remove_file(&part.path);
-                write_error(Some(&self.path), &e)
-            }),
-            None => Ok(()),
+    /// Gives the file its name, or lets the object appear.
+    pub fn keep(self) -> Result<()> {
+        match self.to {
+            To::File(Some(part), _) => part.place().map_err(|e| write_error(Some(&self.path), &e)),
+            To::File(None, _) => Ok(()),
+            To::Object(upload) => upload.finish(),
         }
     }
 }
 
 impl Write for PartFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        match &mut self.to {
+            To::File(_, file) => file.write(bytes),
+            To::Object(upload) => {
+                upload.write(bytes).map_err(io::Error::other)?;
+                Ok(bytes.len())
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        match &mut self.to {
+            To::File(_, file) => file.flush(),
+            // Parts go when they are full.
+            To::Object(_) => Ok(()),
+        }
     }
 }
 
-impl Drop for PartFile {
+impl Part {
+    /// Moves the file to its place.
+    fn place(mut self) -> io::Result<()> {
+        let moved = std::fs::rename(&self.path, &self.target);
+        self.is_placed = moved.is_ok();
+        moved
+    }
+}
+
+impl Drop for Part {
     fn drop(&mut self) {
-        if let Some(part) = &self.part {
+        if !self.is_placed {
             // What cannot be removed is removed by the next one that writes the file.
-            let _ = std::fs::remove_file(&part.path);
+            let _ = std::fs::remove_file(&self.path);
         }
     }
 }

@@ -10,10 +10,12 @@ use crate::claimed_name::{self, Claimed, Kind};
 use crate::file_output::write_error;
 use crate::folders::{NULL_FOLDER, escaped};
 use crate::in_order::in_order;
+use crate::object_files::is_object;
 use crate::placement::{self, Placement};
 use crate::writer::{Form, writer};
 use frazil_types::{
-    ColumnVector, Error, MemoryBudget, NativeType, Reservation, Result, RowBatch, Schema, SqlState, Value,
+    Cancel, ColumnVector, Error, MemoryBudget, NativeType, Reservation, Result, RowBatch, Schema, SqlState,
+    Value,
 };
 use std::collections::HashMap;
 use std::fs::File;
@@ -158,7 +160,7 @@ impl Drop for Staging {
 
 impl PartitionedWriter {
     /// Begins to write into a directory, which is made if it is not there. 58P02 for one that is not empty or a file,
-    /// where that is refused; 0A000 for a form that does not fit; 58P01, 58030.
+    /// where that is refused; 0A000 for a form that does not fit, and for a folder of an object store; 58P01, 58030.
     pub fn create(
         directory: &Path,
         schema: &Schema,
@@ -166,6 +168,11 @@ impl PartitionedWriter {
         partitioning: Partitioning,
         budget: &MemoryBudget,
     ) -> Result<PartitionedWriter> {
+        if is_object(directory) {
+            let what = "PARTITION_BY into an object store";
+            return Err(Error::unsupported(what)
+                .with_hint("write a folder and copy it to the store, or one object for each value"));
+        }
         let is_key = |i: &usize| partitioning.keys.contains(i);
         let written: Vec<usize> = (0..schema.columns.len())
             .filter(|i| partitioning.keep_keys || !is_key(i))
@@ -202,7 +209,10 @@ impl PartitionedWriter {
                 self.close_oldest()?;
             }
             let path = self.staging.hidden.path.join(self.files.to_string());
-            let writer = writer(Destination::File(&path), &self.schema, &self.form)?;
+            // The file is one of this machine, where nobody waits for anything.
+            let cancel = Cancel::new();
+            let to = Destination::File(&path, &cancel);
+            let writer = writer(to, &self.schema, &self.form)?;
             self.files += 1;
             self.folders[at].open = Some(writer);
             self.folders[at].files.push(path);

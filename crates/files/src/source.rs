@@ -6,9 +6,11 @@ use crate::csv_reader::CsvReader;
 use crate::csv_types::wider;
 use crate::file_input::{Origin, PATIENCE};
 use crate::folders::{Folders, PathColumns, TableColumns};
+use crate::object_files::is_object;
 use crate::rejects::{OnError, Rejects, Skipped};
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
+use frazil_objects::ObjectUrl;
 use frazil_types::{
     ColumnDef, ColumnVector, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState,
 };
@@ -40,8 +42,8 @@ pub struct Loaded {
     pub reservation: Reservation,
 }
 
-/// The files of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there is none,
-/// 42501 if one of them is not allowed, 57014 once the statement is cancelled.
+/// The files or objects of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there
+/// is none, 42501 if one of them is not allowed, 57014 once the statement is cancelled, and the errors of stores.
 pub fn files_of(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     limits.access.check_pattern(pattern)?;
     let files = found(pattern, limits)?;
@@ -52,6 +54,9 @@ pub fn files_of(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
 /// A thread of its own looks into directories: the system does not answer within any time, and a pattern may lead
 /// through millions of files before it finds one.
 fn found(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
+    if let Some(url) = ObjectUrl::parse(pattern) {
+        return limits.objects.matching(&url?, &limits.cancel);
+    }
     if !pattern.contains(['*', '?', '[']) || Path::new(pattern).exists() {
         return Ok(vec![PathBuf::from(pattern)]);
     }
@@ -106,7 +111,9 @@ pub fn load(
                 |sample| CsvFiles::look(files, hints, paths_say, sample, limits)?.read(&|_| true, limits);
             match all(Sample::First) {
                 Err(error)
-                    if is_of_type(error.state()) && !hints.skips && files.iter().all(|f| f.is_file()) =>
+                    if is_of_type(error.state())
+                        && !hints.skips
+                        && files.iter().all(|f| f.is_file() || is_object(f)) =>
                 {
                     all(Sample::All)
                 }

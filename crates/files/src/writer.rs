@@ -7,6 +7,7 @@ use crate::csv_writer::CsvWriter;
 use crate::file_output::FileOutput;
 use crate::json_writer::JsonWriter;
 use crate::parquet_writer::ParquetWriter;
+use crate::part_file::PartFile;
 use crate::pgcopy_writer::PgcopyWriter;
 use frazil_types::{Error, Result, Schema};
 
@@ -56,8 +57,9 @@ pub fn writer<'a>(
             compression,
             row_group_rows,
         } => match to {
-            Destination::File(path) => {
-                let writer = ParquetWriter::create(path, schema, *compression, *row_group_rows)?;
+            Destination::File(path, cancel) => {
+                let file = PartFile::create(path, cancel)?;
+                let writer = ParquetWriter::create(path, file, schema, *compression, *row_group_rows)?;
                 Ok(Box::new(writer))
             }
             Destination::Stream(_) => Err(Error::unsupported("Parquet without a file")

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use frazil_files::{BatchWriter, Compression, Destination, Form, writer};
-use frazil_types::{ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, Value};
+use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, Value};
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
@@ -111,7 +111,8 @@ fn write(path: &Path, compression: Compression) {
         compression,
         row_group_rows: ROW_GROUP_ROWS,
     };
-    let mut writer: Box<dyn BatchWriter> = writer(Destination::File(path), &schema, &form).expect("a writer");
+    let mut writer: Box<dyn BatchWriter> =
+        writer(Destination::File(path, &Cancel::new()), &schema, &form).expect("a writer");
     let batch = |rows: std::ops::Range<usize>| RowBatch {
         columns: columns
             .iter()

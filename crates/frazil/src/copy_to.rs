@@ -7,11 +7,12 @@ use crate::query::{self, Runner};
 use crate::row_sink::{Delivery, Parts, Streams};
 use crate::rows::{Outcome, Response};
 use frazil_files::{
-    BatchWriter, Compression, Destination, Existing, Form, PartitionedWriter, Partitioning, writer,
+    BatchWriter, Compression, Destination, Existing, Form, PartitionedWriter, Partitioning, ReadLimits,
+    writer,
 };
 use frazil_frontend::{CopyEnd, CopyExisting, CopyFormat, CopyOptions};
 use frazil_plan::Plan;
-use frazil_types::{ColumnVector, Error, MemoryBudget, NativeType, Result, RowBatch, Schema, SqlState};
+use frazil_types::{ColumnVector, Error, NativeType, Result, RowBatch, Schema, SqlState};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
@@ -26,13 +27,13 @@ pub fn run(
     options: &CopyOptions,
     to: Delivery<'_>,
 ) -> Result<Response> {
+    let limits = runner.read_limits();
     if let CopyEnd::File(path) = target {
-        runner.read_limits().access.check(Path::new(path))?;
+        limits.access.check(Path::new(path))?;
     }
-    let budget = runner.budget();
     let begin = |schema: &Schema| {
         let form = form(target, options, schema)?;
-        begin_writer((target, to), options, schema, &form, budget)
+        begin_writer((target, to), options, schema, &form, &limits)
     };
     let writing = Writing {
         begin: &begin,
@@ -58,15 +59,19 @@ fn begin_writer<'a>(
     options: &CopyOptions,
     schema: &Schema,
     form: &Form,
-    budget: &MemoryBudget,
+    limits: &ReadLimits,
 ) -> Result<Box<dyn BatchWriter + 'a>> {
     match (target, to) {
         (CopyEnd::File(path), _) if !options.partition_by.is_empty() => {
             let partitioning = partitioning(schema, options)?;
-            let writer = PartitionedWriter::create(Path::new(path), schema, form, partitioning, budget)?;
+            let path = Path::new(path);
+            let writer = PartitionedWriter::create(path, schema, form, partitioning, &limits.budget)?;
             Ok(Box::new(writer) as Box<dyn BatchWriter>)
         }
-        (CopyEnd::File(path), _) => writer(Destination::File(Path::new(path)), schema, form),
+        (CopyEnd::File(path), _) => {
+            let to = Destination::File(Path::new(path), &limits.cancel);
+            writer(to, schema, form)
+        }
         (CopyEnd::Client, Delivery::Copied(streams)) => {
             writer(Destination::Stream(Box::new(Client(streams))), schema, form)
         }

@@ -1,6 +1,6 @@
 //! Files that a statement reads as tables, and lets go when it ends. CSV and JSON are read as a whole when the
 //! statement names them; of Parquet the footer is read then, and a column of a row group when a scan first needs it.
-//! CSV in folders that say columns is looked at then, and of its files those are read that a plan needs
+//! The files may be objects of a store, named by URLs. CSV in folders that say columns is looked at then, and of its files those are read that a plan needs
 //! (`file_restrictions.rs`).
 
 use crate::compression::compression;
@@ -11,7 +11,7 @@ use frazil_catalog::{QualifiedName, SYSTEM_SCHEMA};
 use frazil_durability::open_published_table;
 use frazil_files::{
     ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Encoding, Folders, Loaded, Moments,
-    ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
+    ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, is_object_url, load,
 };
 use frazil_frontend::{FileEncoding, FileForm, FileSource, SaidTypes, TableEntry};
 use frazil_plan::Plan;
@@ -308,9 +308,13 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     })
 }
 
-/// A table of a published folder. 0A000 if a column is of a type that the folder's database defines.
+/// A table of a published folder. 0A000 for one in an object store, and if a column is of a type that the folder's database defines.
 fn published(source: &FileSource, table: &QualifiedName, limits: &ReadLimits) -> Result<FileTable> {
     let folder = Path::new(&source.patterns[0]);
+    if is_object_url(&source.patterns[0]) {
+        return Err(Error::unsupported("a published folder in an object store")
+            .with_hint("copy the folder to this machine, or read files of other forms there"));
+    }
     limits.access.check(folder)?;
     let rows = Arc::new(open_published_table(folder, table)?);
     let columns = rows.table().entry().schema.columns.iter();

@@ -20,7 +20,7 @@ use crate::write::WriteAction;
 use frazil_catalog::SearchPath;
 use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, PlanStream, Progress};
-use frazil_files::ReadLimits;
+use frazil_files::{ObjectFiles, ReadLimits};
 use frazil_frontend::{ParsedStatement, UserRoles};
 use frazil_optimizer::known_calls;
 use frazil_plan::assumptions::ceiling_of_rows;
@@ -181,6 +181,7 @@ impl Runner {
             budget: self.budget().clone(),
             footers: Some(self.database.footers().clone()),
             access: self.settings.file_access.clone(),
+            objects: ObjectFiles::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::CopyCompression;
 use frazil_catalog::QualifiedName;
-use frazil_types::LogicalType;
+use frazil_types::{Error, LogicalType, Result};
 
 /// The form of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum FileEncoding {
 /// Files, and what is known of them; the rest is found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSource {
-    /// Paths, in which `*`, `?` and `[…]` stand for letters: one at least.
+    /// Paths, or URLs of objects in a store, in which `*`, `?` and `[…]` stand for letters: one at least.
     pub patterns: Vec<String>,
     /// The form.
     pub form: FileForm,
@@ -128,11 +128,17 @@ impl FileSource {
     }
 }
 
-/// True for the address of a file on another machine.
-pub(crate) fn is_remote(path: &str) -> bool {
-    let schemes = [
-        "http://", "https://", "s3://", "gs://", "gcs://", "az://", "hf://",
-    ];
+/// 0A000 for the address of a file on another machine that is not the URL of an object in a store.
+pub(crate) fn check_scheme(path: &str) -> Result<()> {
+    let schemes = ["http://", "https://", "gcs://", "hf://"];
     let lower = path.to_ascii_lowercase();
-    schemes.iter().any(|scheme| lower.starts_with(scheme))
+    match schemes.iter().find(|scheme| lower.starts_with(**scheme)) {
+        Some(scheme) => {
+            let refused = Error::unsupported(format!("a remote file by {scheme}"));
+            Err(refused.with_hint(
+                "name an object of a store: s3://bucket/key, gs://bucket/key or az://container/key",
+            ))
+        }
+        None => Ok(()),
+    }
 }

@@ -70,6 +70,7 @@ mod model;
 mod narrow_rows;
 mod notices;
 mod notifications;
+mod object_stores;
 mod outgrown_groups;
 mod parameter_types;
 mod partitions;

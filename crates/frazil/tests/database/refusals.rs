@@ -114,10 +114,10 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["install httpfs", "load httpfs", "create extension x"],
     ),
     (
-        "remote files",
+        "files by HTTP",
         &[
             "select * from 'https://example.org/x.parquet'",
-            "copy t from 's3://x/y.csv'",
+            "copy t from 'https://example.org/y.csv'",
         ],
     ),
     ("using sample", &["select * from t using sample 10"]),

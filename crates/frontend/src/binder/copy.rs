@@ -4,6 +4,7 @@ use super::find_table;
 use super::insert::positions;
 use super::naming::{to_create, to_drop};
 use crate::copy::{CopyEnd, CopyOptions};
+use crate::file_source::check_scheme;
 use crate::{CatalogView, TableEntry, Writing};
 use frazil_catalog::{WrittenName, default_sequence};
 use frazil_plan::ColumnId;
@@ -101,12 +102,10 @@ fn rejects_table(catalog: &dyn CatalogView, written: &WrittenName) -> Result<Wri
     })
 }
 
-/// 0A000 for a file on another machine.
+/// 0A000 for a file on another machine that is not an object of a store.
 pub(crate) fn refuse_remote(end: &CopyEnd) -> Result<()> {
     match end {
-        CopyEnd::File(path) if crate::file_source::is_remote(path) => {
-            Err(Error::unsupported("a remote file"))
-        }
-        CopyEnd::File(_) | CopyEnd::Client => Ok(()),
+        CopyEnd::File(path) => check_scheme(path),
+        CopyEnd::Client => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use super::nesting::Names;
 use super::rows::one_row;
 use super::scope::Item;
 use super::{Binder, OutputColumn, Relation, error, fold};
-use crate::file_source::FileSource;
+use crate::file_source::{FileSource, check_scheme};
 use frazil_plan::operators::Map;
 use frazil_plan::{Expr, JoinKind, Operator};
 use frazil_types::{Error, Result, Span, SqlState};
@@ -156,13 +156,9 @@ impl<'a> Binder<'a> {
                 .at_span(span)
                 .with_hint("load it: CREATE TABLE t AS SELECT * FROM 'path'"));
         }
-        if source
-            .patterns
-            .iter()
-            .any(|path| crate::file_source::is_remote(path))
-        {
-            return Err(Error::unsupported("a remote file").at_span(span));
-        }
+        let mut patterns = source.patterns.iter();
+        let checked = patterns.try_for_each(|path| check_scheme(path));
+        checked.map_err(|e| e.at_span(span))?;
         self.check_file().map_err(|e| e.at_span(span))?;
         let table = self.catalog.file(source).map_err(|e| e.at_span(span))?;
         let names = table.schema.columns.iter().map(|c| c.name.clone()).collect();
