@@ -268,6 +268,8 @@ def rows_of(place, table, columns, filters):
 QUERIES = [
     "select a.id, b.id from v a join v b on a.id = b.id + 1 where a.n > 0 and b.n < 0",
     "select id from v where n > 0 union all select id from v where n < 0 union all select -id from s where k = 1",
+    "select a.id, b.id from v a join v b on a.id = b.id + 1 where a.n > 0 and b.n > 0 and b.x < 5 and a.t is not null",
+    "select id from v where n = 5 and x > (select min(x) from v where n = 5)",
     "select id from v where n = 5 and exists (select 1 from v w where w.id = v.id + 1 and w.x > 0)",
     "select id, (select max(w.id) from v w where w.t = s.t and w.n = 5) from s where k > 1",
     "select id from v where x > (select avg(x) from v where n = 5) or n in (select k from s where id > 3)",
@@ -299,6 +301,56 @@ def test_queries_have_the_rows_that_they_have_without_filters(spark, values):
         found = sorted(map(repr, frazil.spark.sql(spark, values, query).collect()))
         assert found == sorted(map(repr, spark.sql(query).collect())), query
     assert {view.name for view in spark.catalog.listTables()} == views
+
+
+def test_a_scan_has_the_conditions_of_all_places_of_its_table(spark, values, monkeypatch):
+    import frazil.spark
+
+    seen = {}
+    planned = frazil.spark._Table.planned_frame
+
+    def noted(table, *arguments):
+        seen[table.name] = table.filters
+        return planned(table, *arguments)
+
+    monkeypatch.setattr(frazil.spark._Table, "planned_frame", noted)
+    for query, filters in [
+        ("select id from v where n > 0", [["n", "is not null"], ["n", ">", "0"]]),
+        ("select id from v where n > 0 and x < 5 union all select id from v where n > 0", [["n", "is not null"], ["n", ">", "0"]]),
+        ("select id from v where n > 0 union all select id from v where n > 1", [["n", "is not null"]]),
+        ("select id from v where n > 0 union all select id from v", []),
+        ("select 1 from v where n > 0 and false", []),
+    ]:
+        frazil.spark.sql(spark, values, query)
+        assert sorted(seen["v"]) == sorted(filters), query
+
+
+def test_decimals_that_travel_as_integers_are_the_same(spark, tmp_path):
+    import frazil.spark
+
+    kinds = ["decimal(1, 1)", "decimal(9, 2)", "decimal(15, 2)", "decimal(18, 0)", "decimal(18, 18)", "decimal(19, 2)"]
+    ends = ["0.9", "9999999.99", "9999999999999.99", "9" * 18, "0." + "9" * 18, "9" * 17 + ".99"]
+    columns = ", ".join(f"d{at} {kind}" for at, kind in enumerate(kinds))
+    with frazil.connect(tmp_path / "db") as con:
+        con.execute(f"create table d (id integer, {columns})")
+        con.execute("insert into d select i, " + ", ".join(f"case when i % 3 > 0 then (i % 200 - 100) * {end}::{kind} / 100 end" for end, kind in zip(ends, kinds))
+                    + " from generate_series(1, 3000) i")
+        con.execute("insert into d values (0" + "".join(f", {end}" for end in ends) + "), (-1" + "".join(f", -{end}" for end in ends) + ")")
+        con.execute("create table none (d decimal(9, 2)); freeze table d")
+        expected = con.execute("select * from d where d2 < 5 or d2 is null order by id").fetchall()
+    query = "select * from d where d2 < 5 or d2 is null order by id"
+    assert [tuple(row) for row in frazil.spark.sql(spark, tmp_path / "db", query).collect()] == expected
+    assert frazil.spark.sql(spark, tmp_path / "db", "select sum(d1), max(d1) from d where d1 > 0 and d3 < 0").first()[0] is None
+    assert frazil.spark.sql(spark, tmp_path / "db", "select d, count(*) over () from none").collect() == []
+
+
+def test_a_small_table_is_given_whole_to_a_join(spark, values):
+    import frazil.spark
+
+    # The names of small tables do not change the order in which conditions connect the tables.
+    frame = frazil.spark.sql(spark, values, "select a.id from v a, v b, s where a.id = s.id and s.k = b.n")
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    assert "BroadcastHashJoin" in plan and "SortMergeJoin" not in plan and "NestedLoop" not in plan, plan
 
 
 def test_a_query_is_what_it_says(spark, values, typed):

@@ -87,6 +87,12 @@ fn process_that_writes() {
     let Some(path) = std::env::var_os(DIRECTORY) else {
         return;
     };
+    // One thread that fails ends the process: the other one would go on, and nobody would notice.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |failure| {
+        report(failure);
+        std::process::exit(1);
+    }));
     let seed = std::env::var(SEED).ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     let database = Database::open(Path::new(&path)).expect("it opens");
     let c = database.connect();

@@ -1,4 +1,5 @@
-"""Reads in Spark's optimized plan of a query which columns and rows of each table the query depends on.
+"""Reads in Spark's optimized plan of a query which columns and rows of each table the query depends on, and makes plans whose
+tables have a size.
 
 A scan that leaves out the other columns and rows gives Spark the same result: the plan is equal to the query whatever a
 table holds, so rows that the filter directly above a scan drops, and columns that no operator names, do not count. Spark
@@ -8,6 +9,8 @@ evaluates all of its filters again, so a scan may leave a filter out, but it mus
 
 import datetime
 import decimal
+
+from pyspark.sql import Column, DataFrame, types
 
 #: The types of columns that `filters_of` compares: in Frazil without sizes, in Spark without sizes. Floats are left out
 #: because of NaN and -0.0, char(n) because of its blanks, timestamptz because of time zones.
@@ -143,6 +146,42 @@ def _text(value, attribute):
         return (EPOCH + datetime.timedelta(microseconds=value)).isoformat(" ")
     except OverflowError:
         return None
+
+
+def fits_word(kind):
+    """True for decimals whose digits fit an integer of 8 bytes."""
+    return isinstance(kind, types.DecimalType) and kind.precision <= 18
+
+
+def sized(frame, shape, size):
+    """The rows of a frame, of which Spark's planner knows that they have `size` bytes. It does not ask data sources in Python for
+    that, and without a size it gives no join a small table whole. Decimals of `shape` that fit a word are integers in the frame."""
+    spark, execution = frame.sparkSession, frame._jdf.queryExecution()
+    scala, sql = spark._jvm.scala, spark._jvm.org.apache.spark.sql
+    none = scala.Option.empty()
+    unordered = getattr(getattr(scala.collection.immutable, "Nil$"), "MODULE$")
+    unknown = sql.catalyst.plans.physical.UnknownPartitioning(0)
+    # Statistics hold a number of Scala, which Python cannot hand over: those of a range are taken, whose rows have 16 bytes.
+    statistics = scala.Option.apply(spark.range(size // 16)._jdf.queryExecution().optimizedPlan().stats())
+    output, session = execution.analyzed().output(), spark._jsparkSession
+    rows = sql.execution.LogicalRDD(
+        output, execution.toRdd(), unknown, unordered, False, none, session, statistics, none, False
+    )
+    columns = [_shown(spark, attribute, field.dataType).alias(field.name) for attribute, field in zip(each(output), shape)]
+    return frame_of(spark, rows).select(*columns)
+
+
+def _shown(spark, attribute, kind):
+    """A column of Spark as its type is shown."""
+    sql = spark._jvm.org.apache.spark.sql
+    if fits_word(kind):
+        attribute = sql.catalyst.expressions.MakeDecimal(attribute, kind.precision, kind.scale, True)
+    return Column(sql.classic.ExpressionUtils.column(attribute))
+
+
+def frame_of(spark, plan):
+    """The frame of a logical plan."""
+    return DataFrame(spark._jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
 def ids(attributes):

@@ -29,6 +29,7 @@ import os
 import re
 import uuid
 
+import numpy
 import pyarrow
 import pyarrow.compute
 from pyspark.sql import datasource, types
@@ -66,23 +67,29 @@ def sql(spark, path, query):
     """The result of a query of Spark's SQL over the tables of a directory. In the query their names hide the session's
     views and tables. The columns that the query does not need are not read, and neither are blocks that the query's
     conditions rule out."""
-    register(spark)
     query = query.rstrip().rstrip(";")
     tables, path = _tables_in(os.path.abspath(os.fsdecode(path)), query)
     if not hasattr(spark, "_jsparkSession"):
         # Spark Connect does not show its plans.
-        return _run(spark, path, query, tables)
+        register(spark)
+        return _run_connected(spark, path, query, tables)
     # Spark names the place of a syntax error in the query as it was written.
     spark._jsparkSession.sessionState().sqlParser().parseQuery(query)
-    whole = _run(spark, path, query, tables)
+    # The names of the tables hide nothing in the session of the caller.
+    inner = type(spark)(spark.sparkContext, spark._jsparkSession.cloneSession())
+    register(inner)
+    whole = _run(inner, query, {table.name: table.frame(inner, path) for table in tables})
     found = list(_spark_plans.scans(whole._jdf.queryExecution().optimizedPlan()))
     for table in tables:
         table.narrow([scan for scan in found if scan[0].get(_MARK) == table.mark])
-    return _run(spark, path, query, tables)
+    planned = _run(inner, query, {table.name: table.planned_frame(inner, path) for table in tables})
+    return _spark_plans.frame_of(spark, planned._jdf.queryExecution().analyzed())
 
 
 #: The option by which `sql` knows its own scans in a plan. It has no meaning for the data source.
 _MARK = "mark"
+#: The option with the names of decimals that travel as integers, in JSON.
+_WORDS = "words"
 _TABLES = "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'"
 
 
@@ -90,7 +97,7 @@ def _tables_in(path, query):
     """The tables whose names are in a query, and the path of their snapshot, if a published folder has more than one."""
     with _frazil.open_reader(path) as connection:
         names = _named([name for (name,) in connection.execute(_TABLES).fetchall()], query)
-        tables = [_Table(name, _frazil.columns(connection, name)) for name in names]
+        tables = [_Table(name, _frazil.columns(connection, name), _bytes(connection, name)) for name in names]
         return tables, os.fspath(_frazil.snapshot_path(connection, path) or path)
 
 
@@ -119,22 +126,43 @@ def _occurs(name, query, flags=0):
     return re.search(f"{re.escape(_quoted(name)[1:-1])}|{re.escape(name)}", query, flags) is not None
 
 
-def _run(spark, path, query, tables):
+def _bytes(connection, name):
+    quoted = '"' + name.replace('"', '""') + '"'
+    return connection.execute("select pg_relation_size($1::regclass)", [quoted]).fetchone()[0]
+
+
+def _run(spark, query, frames):
+    """The frame of a query in a session whose views are tables."""
+    for name, frame in frames.items():
+        frame.createOrReplaceTempView(_quoted(name))
+    return spark.sql(_whole(query))
+
+
+def _whole(query):
+    """A query that refuses commands, and text after its end."""
+    return f"select * from (\n{query}\n)"
+
+
+def _run_connected(spark, path, query, tables):
     """The frame of a query in which tables hide what the session calls by their names."""
-    views = [table.create_view(spark, path) for table in tables]
+    views = [(table, f"frazil_{table.mark}") for table in tables]
     try:
-        hiding = ", ".join(table.shown() for table in tables)
-        return spark.sql(f"with {hiding} select * from (\n{query}\n)" if tables else query)
+        for table, view in views:
+            table.frame(spark, path).createOrReplaceTempView(view)
+        hiding = ", ".join(f"{_quoted(table.name)} as (table {view})" for table, view in views)
+        return spark.sql(f"with {hiding} {_whole(query)}" if tables else _whole(query))
     finally:
-        for view in views:
+        for _, view in views:
             spark.catalog.dropTempView(view)
 
 
 class _Table:
     """A table as `sql` shows it to a query."""
 
-    def __init__(self, name, columns):
+    def __init__(self, name, columns, size):
         self.name = name
+        #: The bytes of all columns.
+        self.size = size
         #: The types of the columns in Frazil.
         self.kinds = {column: kind for column, kind, _ in columns}
         #: All columns.
@@ -146,34 +174,45 @@ class _Table:
         self.mark = uuid.uuid4().hex
 
     def narrow(self, scans):
-        """Leaves out the columns that no scan of the table needs, and the rows that its only scan does not need."""
+        """Leaves out the columns that no scan of the table needs, and the rows that fail a condition that all scans have."""
         needed = {column for _, columns, _ in scans for column in columns}
         # Some column has to be read, even if a query just counts rows.
         needed = needed or {_narrowest(self.shape)}
         self.read = types.StructType([field for field in self.shape if field.name in needed])
-        if len(scans) == 1 and scans[0][2] is not None:
-            self.filters = _spark_plans.filters_of(*scans[0][2], self.kinds)
+        found = [[] if above is None else _spark_plans.filters_of(*above, self.kinds) for _, _, above in scans]
+        self.filters = [one for one in found[0] if all(one in others for others in found)] if found else []
         self.mark = uuid.uuid4().hex
 
-    def create_view(self, spark, path):
-        reader = spark.read.format("frazil").schema(self.read).option("table", self.name).option(_MARK, self.mark)
-        if self.filters:
-            reader = reader.option("filters", json.dumps(self.filters))
-        reader.load(path).createOrReplaceTempView(self._view())
-        return self._view()
+    def frame(self, spark, path):
+        """The table with all columns: NULL in the place of those that are not read, because a query may name columns whose
+        values do not count."""
+        return self._with_all_columns(self._reader(spark, self.read).load(path))
 
-    def _view(self):
-        return f"frazil_{self.mark}"
+    def planned_frame(self, spark, path):
+        """The same for Spark's planner: it knows the size of the rows, and decimals that have few digits travel as integers."""
+        words = [field.name for field in self.read if _spark_plans.fits_word(field.dataType)]
+        shape = types.StructType([_as_word(field) if field.name in words else field for field in self.read])
+        frame = self._reader(spark, shape).option(_WORDS, json.dumps(words)).load(path)
+        size = self.size * _width(spark, self.read) // _width(spark, self.shape)
+        return self._with_all_columns(_spark_plans.sized(frame, self.read, size))
 
-    def shown(self):
-        """The common table expression with all columns: NULL in the place of those that are not read, because a query may
-        name columns whose values do not count."""
+    def _reader(self, spark, shape):
+        reader = spark.read.format("frazil").schema(shape).option("table", self.name).option(_MARK, self.mark)
+        return reader.option("filters", json.dumps(self.filters)) if self.filters else reader
+
+    def _with_all_columns(self, frame):
         read = {field.name for field in self.read}
         columns = [
             _quoted(field.name) if field.name in read else f"cast(null as {field.dataType.simpleString()}) as {_quoted(field.name)}"
             for field in self.shape
         ]
-        return f"{_quoted(self.name)} as (select {', '.join(columns)} from {self._view()})"
+        return frame.selectExpr(*columns)
+
+
+def _width(spark, shape):
+    """The bytes of a row by Spark's estimate."""
+    kind = spark._jvm.org.apache.spark.sql.types.DataType.fromJson
+    return 8 + sum(kind(field.dataType.json()).defaultSize() for field in shape)
 
 
 def _quoted(name):
@@ -236,7 +275,8 @@ class FrazilDataSource(datasource.DataSource):
     def reader(self, schema):
         """Reads the columns of a schema, which are the table's or some of them."""
         shape, kinds = self._own()
-        own = {field.name: field for field in shape}
+        words = json.loads(self.options.get(_WORDS, "[]"))
+        own = {field.name: _as_word(field) if field.name in words else field for field in shape}
         for field in schema:
             known = own[_known(field.name, own, self._option("table"))]
             if known.dataType != field.dataType:
@@ -298,11 +338,29 @@ class Reader(datasource.DataSourceReader):
             yield pyarrow.RecordBatch.from_arrays(arrays, schema=shape)
 
 
+def _as_word(field):
+    """The field of a decimal that travels as an integer: its digits without the point."""
+    return types.StructField(field.name, types.LongType(), field.nullable)
+
+
 def _array(field, array):
     """An array as Spark has its type. ValueError for a value that Spark does not have."""
     kind = field.type
     _refuse_ends(field.name, array)
+    if pyarrow.types.is_decimal(array.type) and pyarrow.types.is_int64(kind):
+        return _low_words(array)
     return array if array.type == kind else array.cast(kind)
+
+
+def _low_words(array):
+    """The digits of decimals that have 18 of them at most, as integers: the low 8 bytes of each."""
+    validity, values = array.buffers()
+    words = numpy.frombuffer(values, numpy.int64, 2 * len(array), 16 * array.offset)[::2]
+    if array.null_count == 0:
+        validity = None
+    elif array.offset:
+        validity = array.is_valid().buffers()[1]
+    return pyarrow.Array.from_buffers(pyarrow.int64(), len(array), [validity, pyarrow.py_buffer(numpy.ascontiguousarray(words))])
 
 
 def _refuse_ends(name, array):
