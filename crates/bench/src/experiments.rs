@@ -75,6 +75,8 @@ pub enum Kind {
     Writers,
     /// Transactions of TPC-C are timed.
     Tpcc,
+    /// Transactions of TPC-C and queries of the CH-benCHmark are timed side by side.
+    Mixed,
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -165,7 +167,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 34] = [
+pub const EXPERIMENTS: [Experiment; 35] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -303,6 +305,11 @@ pub const EXPERIMENTS: [Experiment; 34] = [
         name: "tpcc",
         about: "TPC-C: in memory, durable, cold orders frozen, read-only on all frozen (Data Blocks, section 5.3)",
         kind: Kind::Tpcc,
+    },
+    Experiment {
+        name: "mixed",
+        about: "the CH-benCHmark: transactions of TPC-C beside 22 analytical queries, on one database",
+        kind: Kind::Mixed,
     },
     Experiment {
         name: "recovery",

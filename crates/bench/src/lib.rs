@@ -29,6 +29,7 @@ mod layouts_compile;
 mod memory;
 mod mempax;
 mod micro;
+mod mixed;
 mod plan;
 mod query_experiment;
 mod query_runner;
@@ -116,6 +117,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::References => references::run(experiment.name, args),
         Kind::Writers => writers::run(experiment.name, args),
         Kind::Tpcc => tpcc::run(experiment.name, args),
+        Kind::Mixed => mixed::run(experiment.name, args),
         Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),

@@ -29,7 +29,7 @@ pub struct Plan {
     pub until: Until,
     /// Seed of the terminals' inputs.
     pub seed: u64,
-    /// The time when they begin, in microseconds since 1970.
+    /// The time when [`drive`] is called, in microseconds since 1970.
     pub now: i64,
 }
 
@@ -47,6 +47,7 @@ pub enum Until {
 pub struct Watch {
     stop: AtomicBool,
     done: AtomicU64,
+    orders: AtomicU64,
 }
 
 impl Watch {
@@ -63,6 +64,11 @@ impl Watch {
     /// Transactions so far.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
+    }
+
+    /// New orders that committed so far. A snapshot that begins later has all of them.
+    pub fn orders(&self) -> u64 {
+        self.orders.load(Ordering::Acquire)
     }
 }
 
@@ -87,6 +93,7 @@ impl Driven {
 pub fn drive(engine: &dyn Engine, population: &Population, plan: &Plan, watch: &Watch) -> Result<Driven> {
     let terminals = plan.terminals.max(1);
     let work = Work {
+        called: Instant::now(),
         population,
         plan,
         watch,
@@ -122,6 +129,8 @@ pub fn drive(engine: &dyn Engine, population: &Population, plan: &Plan, watch: &
 }
 
 struct Work<'w> {
+    /// The moment of the plan's `now`.
+    called: Instant,
     population: &'w Population,
     plan: &'w Plan,
     watch: &'w Watch,
@@ -142,17 +151,26 @@ impl Work<'_> {
         let plan = self.plan;
         let dice = Dice::running(*self.population, plan.seed ^ ((number as u64 + 1) << 32));
         let home = home(number, self.population);
-        let mut terminal = Terminal::new(session, dice, home, (plan.mix, plan.pace), plan.now);
+        let mut terminal = Terminal::new(
+            session,
+            dice,
+            home,
+            (plan.mix, plan.pace),
+            (plan.now, self.called),
+        );
         let began = Instant::now();
         let is_over = |transactions: u64| match plan.until {
             Until::Time(time) => began.elapsed() >= time,
             Until::Transactions(most) => transactions >= most,
         };
         let sleep = |time: Duration| self.sleep(time, &|| is_over(0));
-        let mut transactions = 0;
+        let (mut transactions, mut orders) = (0, 0);
         while !self.watch.is_stopped() && !is_over(transactions) && terminal.turn(&sleep)? {
             transactions += 1;
             self.watch.done.fetch_add(1, Ordering::Relaxed);
+            let so_far = terminal.tally.orders();
+            self.watch.orders.fetch_add(so_far - orders, Ordering::Release);
+            orders = so_far;
         }
         let elapsed = began.elapsed();
         let mut together = self.together.lock().unwrap_or_else(PoisonError::into_inner);

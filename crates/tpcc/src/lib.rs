@@ -1,5 +1,6 @@
 //! TPC-C, revision 5.11: its tables and data, its five transactions on prepared statements, terminals that run them
-//! side by side, and its twelve consistency conditions.
+//! side by side, and its twelve consistency conditions. The CH-benCHmark's tables and queries come on top of them:
+//! [`load_suppliers`] and [`questions`].
 //!
 //! [`load`] fills a database of Frazil, [`drive`] runs terminals on it, and [`broken_conditions`] checks it. The
 //! transactions know an engine only by [`Session`], so that the benchmark runs them on other engines, too. All SQL is
@@ -19,8 +20,10 @@ mod latencies;
 mod loading;
 mod named_statements;
 mod population;
+mod questions;
 mod session;
 mod steps;
+mod suppliers;
 mod tables;
 mod tally;
 mod terminal;
@@ -33,8 +36,10 @@ pub use generate::{SINCE, generate};
 pub use latencies::Latencies;
 pub use loading::{Loading, load};
 pub use population::{DISTRICTS, Population};
+pub use questions::{QUESTIONS, questions};
 pub use session::{Answer, Engine, Session};
 pub use steps::Step;
+pub use suppliers::load_suppliers;
 pub use tables::{SCHEMA, TABLES, Table};
 pub use tally::{Counts, Tally};
 pub use terminal::{Mix, Pace};

@@ -48,7 +48,7 @@ fn fill(
     table: Table,
     watch: &mut dyn FnMut(Loading) -> Result<()>,
 ) -> Result<()> {
-    let mut loader = Loader::new(connection, table)?;
+    let mut loader = Loader::new(connection, table.name())?;
     let mut rows = 0;
     for warehouse in 1..=population.warehouses {
         generate(table, population, warehouse, &mut |row| {
@@ -73,7 +73,7 @@ fn fill(
 }
 
 /// Gathers rows of a table into batches.
-struct Loader {
+pub struct Loader {
     appender: Appender,
     types: Vec<LogicalType>,
     /// `columns[i]` are the values of column `i` in the rows of the batch.
@@ -81,17 +81,19 @@ struct Loader {
 }
 
 impl Loader {
-    fn new(connection: &Connection, table: Table) -> Result<Loader> {
-        let empty = connection.query(&format!("select * from {} limit 0", table.name()), ())?;
+    /// A loader of an empty table. 42P01 if the table does not exist.
+    pub fn new(connection: &Connection, table: &str) -> Result<Loader> {
+        let empty = connection.query(&format!("select * from {table} limit 0"), ())?;
         let types: Vec<_> = empty.schema().columns.iter().map(|column| column.ty).collect();
         Ok(Loader {
-            appender: connection.appender(table.name())?,
+            appender: connection.appender(table)?,
             columns: vec![Vec::with_capacity(BATCH); types.len()],
             types,
         })
     }
 
-    fn add(&mut self, row: Vec<Value>) -> Result<()> {
+    /// Adds a row, whose values are in the order of the columns.
+    pub fn add(&mut self, row: Vec<Value>) -> Result<()> {
         for (column, value) in self.columns.iter_mut().zip(row) {
             column.push(raw(value)?);
         }
@@ -116,7 +118,8 @@ impl Loader {
         self.appender.append(RowBatch { columns, rows })
     }
 
-    fn finish(mut self) -> Result<u64> {
+    /// Commits all rows; returns their number.
+    pub fn finish(mut self) -> Result<u64> {
         if self.rows() > 0 {
             self.append()?;
         }

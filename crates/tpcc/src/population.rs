@@ -64,6 +64,11 @@ impl Population {
         self.customers * 3 / 10
     }
 
+    /// Suppliers: one for ten items, so that the specification's 100,000 items have the CH-benCHmark's 10,000.
+    pub fn suppliers(&self) -> i32 {
+        (self.items / 10).max(1)
+    }
+
     /// Different last names: as many as a third of a district's customers, at most 1,000.
     pub fn last_names(&self) -> i32 {
         (self.customers / 3).clamp(1, 1_000)

@@ -35,6 +35,21 @@ impl Tally {
         self.kinds.iter().map(|counts| counts.latencies.count()).sum()
     }
 
+    /// Times of all transactions, whatever their kind.
+    pub fn latencies(&self) -> Latencies {
+        let mut all = Latencies::default();
+        for counts in &self.kinds {
+            all.merge(&counts.latencies);
+        }
+        all
+    }
+
+    /// New orders that committed.
+    pub fn orders(&self) -> u64 {
+        let counts = self.of(Kind::NewOrder);
+        counts.latencies.count() - counts.rolled_back
+    }
+
     /// Tries of all kinds that failed and were repeated.
     pub fn repeated(&self) -> u64 {
         self.kinds

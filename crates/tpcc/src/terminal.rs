@@ -80,20 +80,20 @@ pub struct Terminal<'s> {
     pace: Pace,
     /// The rest of the round; the last one comes next.
     round: Vec<Kind>,
-    /// Microseconds since 1970 when the terminal began, and that moment.
+    /// A time in microseconds since 1970, and its moment.
     clock: (i64, Instant),
     /// Transactions so far.
     pub tally: Tally,
 }
 
 impl<'s> Terminal<'s> {
-    /// A terminal that is about to begin. `now` is the time in microseconds since 1970.
+    /// A terminal that is about to begin. `clock` is a time in microseconds since 1970, and its moment.
     pub fn new(
         session: &'s mut dyn Session,
         dice: Dice,
         home: Home,
         ways: (Mix, Pace),
-        now: i64,
+        clock: (i64, Instant),
     ) -> Terminal<'s> {
         Terminal {
             session,
@@ -102,7 +102,7 @@ impl<'s> Terminal<'s> {
             mix: ways.0,
             pace: ways.1,
             round: Vec::new(),
-            clock: (now, Instant::now()),
+            clock,
             tally: Tally::default(),
         }
     }

@@ -14,7 +14,7 @@
 //! `--scale-factor S` below 1 makes tables and turns smaller.
 
 mod conditions;
-mod sides;
+pub mod sides;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod steps;

@@ -64,7 +64,8 @@ pub fn frazil_in_directory(population: &Population, directory: &Path) -> Result<
     )?)))
 }
 
-fn filled(database: Database, population: &Population, rows: Rows) -> Result<Database> {
+/// Fills a database, whose rows are then in a state.
+pub fn filled(database: Database, population: &Population, rows: Rows) -> Result<Database> {
     let connection = database.connect();
     // Chunks would otherwise freeze while tables are loaded.
     connection.execute("set frazil.freeze_after = off")?;
