@@ -167,7 +167,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 35] = [
+pub const EXPERIMENTS: [Experiment; 36] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -275,6 +275,11 @@ pub const EXPERIMENTS: [Experiment; 35] = [
         name: "hits",
         about: "43 questions of web analytics over ten million rows of 105 columns: hot, frozen, and with raw strings",
         kind: Kind::Shapes(&shapes::HITS),
+    },
+    Experiment {
+        name: "job",
+        about: "the 113 join graphs of the Join Order Benchmark on generated data: hot, then frozen",
+        kind: Kind::Shapes(&shapes::JOB),
     },
     Experiment {
         name: "joins",

@@ -1,8 +1,9 @@
-//! The experiments `shapes`, questions of many shapes over one large table and three small ones, and `hits`,
-//! questions of web analytics over one wide table. The tables are hot, then frozen, then frozen with raw strings.
+//! The experiments `shapes`, questions of many shapes over one large table and three small ones, `hits`, questions of
+//! web analytics over one wide table, and `job`, the join graphs of the Join Order Benchmark. The tables are hot, then
+//! frozen, then frozen with raw strings.
 //!
-//! `tables.sql` makes the tables, and `questions.sql` holds the questions. `python/bench/shapes.py`
-//! also reads both files, and runs DuckDB beside Frazil. Every form must give the answers of the hot
+//! `tables.sql` makes the tables, and `questions.sql` holds the questions. `python/bench/shapes.py` and `job.py`
+//! also read both files, and run DuckDB beside Frazil. Every form must give the answers of the hot
 //! tables.
 
 use crate::arguments::BenchArgs;
@@ -16,11 +17,14 @@ use frazil_types::{Error, Result, SqlState};
 pub struct QuestionSet {
     /// Statements that make and fill the tables.
     tables: &'static str,
-    /// The questions, each behind a line with its name.
+    /// The questions, each behind a line with its name. Text behind a line `-- family …` begins all questions up to
+    /// the next such line.
     questions: &'static str,
+    /// Rows of the large table at scale factor 1.
+    rows: usize,
     /// Names of the tables.
     names: &'static [&'static str],
-    /// Tables and columns of strings, which the last form keeps raw.
+    /// Tables and columns of strings, which the last form keeps raw. With none, there is no such form.
     strings: &'static [(&'static str, &'static str)],
 }
 
@@ -28,6 +32,7 @@ pub struct QuestionSet {
 pub const SHAPES: QuestionSet = QuestionSet {
     tables: include_str!("tables.sql"),
     questions: include_str!("questions.sql"),
+    rows: ROWS,
     names: &["facts", "tens", "parents", "few"],
     strings: &[
         ("facts", "s100"),
@@ -43,6 +48,7 @@ pub const SHAPES: QuestionSet = QuestionSet {
 pub const HITS: QuestionSet = QuestionSet {
     tables: include_str!("hits/tables.sql"),
     questions: include_str!("hits/questions.sql"),
+    rows: ROWS,
     names: &["hits"],
     strings: &[
         ("hits", "url"),
@@ -52,11 +58,46 @@ pub const HITS: QuestionSet = QuestionSet {
     ],
 };
 
-/// Rows of the large table at scale factor 1, and at least.
+/// The questions of `job`. `title` counts as the large table: all tables have 40 million rows at scale factor 1.
+pub const JOB: QuestionSet = QuestionSet {
+    tables: include_str!("../job/tables.sql"),
+    questions: include_str!("../job/questions.sql"),
+    rows: 1_362_000,
+    names: &[
+        "aka_name",
+        "aka_title",
+        "cast_info",
+        "char_name",
+        "comp_cast_type",
+        "company_name",
+        "company_type",
+        "complete_cast",
+        "info_type",
+        "keyword",
+        "kind_type",
+        "link_type",
+        "movie_companies",
+        "movie_info",
+        "movie_info_idx",
+        "movie_keyword",
+        "movie_link",
+        "name",
+        "person_info",
+        "role_type",
+        "title",
+    ],
+    strings: &[],
+};
+
+/// Rows of the large table of `shapes` and `hits` at scale factor 1.
 const ROWS: usize = 10_000_000;
+/// Rows of a large table, at least.
 const LEAST_ROWS: usize = 1_000;
 /// Doubles are summed in the order in which rows arrive: sums may differ by this part of the greater one.
 const TOLERANCE: f64 = 1e-9;
+
+/// The number that the rows of `job` follow from.
+const SEED: &str = "1";
 
 /// A way to hold the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +122,7 @@ impl Form {
 pub fn run(name: &'static str, set: &QuestionSet, args: &BenchArgs) -> Result<Report> {
     let rows = args
         .rows
-        .unwrap_or((ROWS as f64 * args.scale_factor) as usize)
+        .unwrap_or((set.rows as f64 * args.scale_factor) as usize)
         .max(LEAST_ROWS);
     let texts = set.questions(rows);
     let wanted = |case: &str| args.only.as_deref().is_none_or(|start| case.starts_with(start));
@@ -111,7 +152,11 @@ pub fn run(name: &'static str, set: &QuestionSet, args: &BenchArgs) -> Result<Re
     let names = taking_turns::run(&mut report, name, Form::Hot.suffix(), &cases, &connection, args)?;
     set.freeze(&connection, Form::Frozen)?;
     let mut connection = connection;
-    for form in [Form::Frozen, Form::RawStrings] {
+    let forms = match set.strings.is_empty() {
+        true => &[Form::Frozen][..],
+        false => &[Form::Frozen, Form::RawStrings],
+    };
+    for &form in forms {
         if form == Form::RawStrings {
             connection = set.load(rows)?;
             set.freeze(&connection, form)?;
@@ -137,17 +182,26 @@ pub fn run(name: &'static str, set: &QuestionSet, args: &BenchArgs) -> Result<Re
 fn with_rows(text: &str, rows: usize) -> String {
     text.replace("{rows}", &rows.to_string())
         .replace("{tenth}", &(rows / 10).to_string())
+        .replace("{titles}", &rows.to_string())
+        .replace("{seed}", SEED)
 }
 
 impl QuestionSet {
     /// Name and statement of each question.
     fn questions(&self, rows: usize) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
+        // The beginning of the questions of a family, and true while the lines belong to it.
+        let (mut family, mut is_family) = (String::new(), false);
         // The paragraph that opens the file is not a question.
         let (_, text) = self.questions.split_once("\n\n").unwrap_or(("", self.questions));
         for line in text.lines() {
             match (line.strip_prefix("-- "), found.last_mut()) {
-                (Some(name), _) => found.push((name.to_owned(), String::new())),
+                (Some(name), _) if name.starts_with("family ") => (family, is_family) = (String::new(), true),
+                (Some(name), _) => {
+                    found.push((name.to_owned(), family.clone()));
+                    is_family = false;
+                }
+                (None, _) if is_family => family += &(line.to_owned() + " "),
                 (None, Some((_, sql))) => {
                     sql.push_str(&with_rows(line.trim_end_matches(';'), rows));
                     sql.push(' ');
@@ -228,6 +282,23 @@ mod tests {
                 (4 * questions, 2 * questions)
             );
         }
+    }
+
+    #[test]
+    fn every_join_graph_answers_alike_hot_and_frozen() {
+        let questions = JOB.questions(1_000);
+        assert_eq!(questions.len(), 113);
+        let cases: Vec<Case<'_>> = (questions.iter()).map(|(name, sql)| Case { name, sql }).collect();
+        assert!(cases.iter().all(|case| case.sql.matches(" from ").count() == 1));
+        let connection = JOB.load(1_000).expect("it loads");
+        let hot = answers(&connection, &cases).unwrap_or_else(|e| panic!("{e}"));
+        JOB.freeze(&connection, Form::Frozen).expect("it freezes");
+        let frozen = answers(&connection, &cases).unwrap_or_else(|e| panic!("{e}"));
+        for ((case, hot), frozen) in cases.iter().zip(&hot).zip(&frozen) {
+            assert!(alike(hot, frozen), "{}: {hot:?}, then {frozen:?}", case.name);
+        }
+        let met = hot.iter().filter(|rows| !rows[0].contains("NULL")).count();
+        assert!(met > 30, "{met} questions meet rows of 1,000 titles");
     }
 
     #[test]
