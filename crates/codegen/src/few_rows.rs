@@ -10,10 +10,10 @@ use crate::breakers::lays::row_counts;
 use crate::compile::CompiledPlan;
 use crate::first_rows::orders_of;
 use crate::one_row::{OneRun, SourceRow};
-use crate::open_pipeline::{OpenPipeline, Opening};
+use crate::open_pipeline::OpenPipeline;
 use crate::plan_state::PlanState;
+use crate::two_pipelines::TwoPipelines;
 use crate::worker::{Flow, Worker};
-use frazil_plan::breakers::BreakerId;
 use frazil_plan::operators::{ScanRestriction, ScanRestrictionKind};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::schedule::Step;
@@ -21,7 +21,7 @@ use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_runtime::breakers::alone::Alone;
 use frazil_runtime::breakers::{Breaker, Partial, into_finished};
 use frazil_runtime::{BoundValues, RowBuffer};
-use frazil_storage::{PrefixWalk, ScanOptions, TableSnapshot, Zones};
+use frazil_storage::{PrefixWalk, TableSnapshot, Zones};
 use frazil_types::{CompareOp, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId, Value};
 use std::sync::Arc;
 
@@ -181,6 +181,8 @@ pub struct FewRows {
     source: SourceRow,
     /// The worker of a plan of one pipeline, whose result has no limit.
     kept: Option<(Worker, Arc<dyn Breaker>)>,
+    /// The workers of a plan of two pipelines.
+    both: Option<TwoPipelines>,
     /// Room for the bytes of a key, and for ids.
     key: Vec<u8>,
     ids: Vec<RowId>,
@@ -205,6 +207,7 @@ impl FewRows {
             plan: plan.clone(),
             code: code.clone(),
             kept: None,
+            both: None,
             key: Vec::new(),
             ids: Vec::new(),
             zones: None,
@@ -306,7 +309,8 @@ impl FewRows {
                     false => run.parameters.to_vec(),
                 };
                 let state = Arc::new(PlanState::new(&self.plan, parameters));
-                let breaker = self.breaker(self.plan.result, &state)?;
+                let result = self.plan.result.ok_or_else(not_few)?;
+                let breaker = self.code.layouts.of_breaker(result).lays().open(state.values())?;
                 (self.worker(&state, &breaker, budget, run)?, breaker)
             }
         };
@@ -326,9 +330,7 @@ impl FewRows {
 
     /// True if the result keeps all rows that it gets: then it keeps no count of them.
     fn is_unlimited(&self) -> bool {
-        let result = self.plan.filled(&self.plan.pipelines[0]);
-        let buffer = result.and_then(|(_, breaker)| breaker.buffer());
-        buffer.is_some_and(|buffer| buffer.limit.is_none() && buffer.offset == RowCount::Constant(0))
+        is_unlimited(&self.plan, 0)
     }
 
     /// Runs the pipeline that reads the rows, and the one behind it.
@@ -338,43 +340,15 @@ impl FewRows {
         budget: &MemoryBudget,
         run: OneRun<'_>,
     ) -> Result<Vec<RowBatch>> {
-        let mut state = Arc::new(PlanState::new(&self.plan, run.parameters.to_vec()));
-        let filled = self.plan.pipelines[0].sink.breaker();
-        let between = self.breaker(filled, &state)?;
-        let mut worker = self.worker(&state, &between, budget, run)?;
-        self.feed(&mut worker, table, run)?;
-        let parts = worker.finish().into_iter().collect();
-        let alone = Alone {
-            budget,
-            cancel: run.cancel,
+        let mut both = match self.both.take() {
+            Some(both) => both,
+            None => TwoPipelines::new(&self.plan, &self.code)?,
         };
-        let finished = between.finish(parts, &alone)?;
-        Arc::make_mut(&mut state).finish(&self.plan, filled.ok_or_else(not_few)?, finished)?;
-        let result = self.breaker(self.plan.result, &state)?;
-        let opening = Opening {
-            table: self.plan.pipelines[1].source.table().map(|_| table.clone()),
-            scan: ScanOptions::default(),
-            first_rows: None,
-            state: &state,
-            breaker: Some(result.clone()),
-            budget,
-            cancel: run.cancel,
-        };
-        let open = Arc::new(OpenPipeline::new(&self.plan, &self.code, 1, opening)?);
-        let mut worker = open.worker()?;
-        for morsel in 0..open.morsels() {
-            run.cancel.check()?;
-            if worker.run(morsel)? == Flow::Enough {
-                break;
-            }
-        }
-        rows_of(&*result, worker.finish().into_iter().collect(), budget, run)
-    }
-
-    /// A breaker of the plan, opened for a run.
-    fn breaker(&self, id: Option<BreakerId>, state: &PlanState) -> Result<Arc<dyn Breaker>> {
-        let layout = self.code.layouts.of_breaker(id.ok_or_else(not_few)?);
-        layout.lays().open(state.values())
+        both.begin(budget, run)?;
+        self.feed(both.first()?, table, run)?;
+        let batches = both.finish(table, budget, run)?;
+        self.both = both.into_kept();
+        Ok(batches)
     }
 
     /// A worker of the first pipeline, to which rows are given.
@@ -415,8 +389,15 @@ fn values_of(run: OneRun<'_>) -> BoundValues<'_> {
     }
 }
 
+/// True if the buffer that a pipeline fills keeps all rows that it gets: then it keeps no count of them.
+pub(crate) fn is_unlimited(plan: &PipelinePlan, pipeline: usize) -> bool {
+    let filled = plan.filled(&plan.pipelines[pipeline]);
+    let buffer = filled.and_then(|(_, breaker)| breaker.buffer());
+    buffer.is_some_and(|buffer| buffer.limit.is_none() && buffer.offset == RowCount::Constant(0))
+}
+
 /// The rows of a buffer that was filled.
-fn rows_of(
+pub(crate) fn rows_of(
     buffer: &dyn Breaker,
     parts: Vec<Box<dyn Partial>>,
     budget: &MemoryBudget,
@@ -433,6 +414,6 @@ fn rows_of(
     })
 }
 
-fn not_few() -> Error {
+pub(crate) fn not_few() -> Error {
     Error::internal("a plan that is not of few rows")
 }

@@ -47,6 +47,7 @@ mod stage_loop;
 mod stage_vector;
 mod stage_work;
 mod translator;
+mod two_pipelines;
 
 pub use compile::{CompiledPipeline, CompiledPlan, compile};
 pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};

@@ -18,7 +18,7 @@ use frazil_runtime::BoundValues;
 use frazil_runtime::abi::ParameterCell;
 use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
 use frazil_runtime::breakers::sorter::bound_of;
-use frazil_runtime::breakers::{Breaker, Partial, Run};
+use frazil_runtime::breakers::{Breaker, Finished, Partial, Run};
 use frazil_runtime::expansion_rows::{ExpansionRows, FunctionRows};
 use frazil_runtime::functions::ValueSet;
 use frazil_storage::{ScanOptions, TableScan, TableSnapshot};
@@ -113,17 +113,28 @@ impl OpenPipeline {
     pub(crate) fn of_given(
         plan: &Arc<PipelinePlan>,
         code: &Arc<CompiledPlan>,
+        shared: (Arc<PlanState>, Arc<dyn Breaker>),
+        run: (&MemoryBudget, &Cancel),
+    ) -> Result<OpenPipeline> {
+        OpenPipeline::of_source(plan, code, (0, PipelineSource::Given), shared, run)
+    }
+
+    /// A pipeline of a plan with the source that its first run reads.
+    pub(crate) fn of_source(
+        plan: &Arc<PipelinePlan>,
+        code: &Arc<CompiledPlan>,
+        (index, source): (usize, PipelineSource),
         (state, breaker): (Arc<PlanState>, Arc<dyn Breaker>),
         (budget, cancel): (&MemoryBudget, &Cancel),
     ) -> Result<OpenPipeline> {
         let cells = parameter_cells(plan, &state)?;
-        let constants = constants(&code.pipelines[0])?;
+        let constants = constants(&code.pipelines[index])?;
         Ok(OpenPipeline {
             plan: plan.clone(),
             code: code.clone(),
-            index: 0,
+            index,
             moved: None,
-            source: PipelineSource::Given,
+            source,
             constants,
             state,
             cells,
@@ -328,26 +339,41 @@ fn rows_of_breaker(
     code: &CompiledPlan,
     opening: &Opening<'_>,
 ) -> Result<PipelineSource> {
+    let Source::Of { breaker, late, .. } = &pipeline.source else {
+        return Err(missing("a breaker"));
+    };
+    let finished = opening.state.breaker(*breaker)?.clone();
+    let late = late.as_deref().map(|late| {
+        let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
+        LateFetch::new(late, code.layouts.of_breaker(*breaker).lays(), table)
+    });
+    finished_rows(pipeline, code, finished, late.transpose()?)
+}
+
+/// The rows of a finished breaker as the source of the pipeline that reads them. `late` fetches columns for them. An
+/// internal error for a pipeline that reads no breaker.
+pub(crate) fn finished_rows(
+    pipeline: &Pipeline,
+    code: &CompiledPlan,
+    finished: Arc<dyn Finished>,
+    late: Option<LateFetch>,
+) -> Result<PipelineSource> {
     let Source::Of {
         breaker,
         columns,
         which,
-        late,
+        ..
     } = &pipeline.source
     else {
         return Err(missing("a breaker"));
     };
     let layout = code.layouts.of_breaker(*breaker).lays();
-    let late = late.as_deref().map(|late| {
-        let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
-        LateFetch::new(late, layout, table)
-    });
     let places = columns.iter().filter_map(|(_, kept)| layout.place(*kept));
     Ok(PipelineSource::Of {
-        finished: opening.state.breaker(*breaker)?.clone(),
+        finished,
         columns: places.collect(),
         which: *which,
-        late: late.transpose()?,
+        late,
     })
 }
 

@@ -10,7 +10,7 @@ use frazil_runtime::abi::{
     ErrorSlot, ParameterCell, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK,
     STATUS_PAUSED, Scratch, VectorColumn,
 };
-use frazil_runtime::breakers::{Partial, part_as_mut};
+use frazil_runtime::breakers::{Breaker, Partial, part_as_mut};
 use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
@@ -343,6 +343,33 @@ impl Worker {
         self.scratch.stop_by(cancel);
         for call in &mut self.calls {
             call.stop_by(cancel);
+        }
+    }
+
+    /// Goes on with an empty part of a breaker in place of the one that was taken out. Error 53200.
+    pub(crate) fn begin_part(&mut self, breaker: &Arc<dyn Breaker>) -> Result<()> {
+        let open = self.own()?;
+        open.breaker = Some(breaker.clone());
+        self.partial = open.partial()?;
+        self.place_part();
+        Ok(())
+    }
+
+    /// Takes out its part of a breaker. Rows must not come before [`Worker::begin_part`] is called.
+    pub(crate) fn take_part(&mut self) -> Option<Box<dyn Partial>> {
+        let part = self.partial.take();
+        self.place_part();
+        part
+    }
+
+    /// Tells generated code the address of the part; null if there is none.
+    fn place_part(&mut self) {
+        let sink = (self.partial.as_mut()).map_or(std::ptr::null_mut(), |part| part.address());
+        let pipeline = (self.own_code.as_ref()).map_or_else(|| self.open.compiled(), OwnCode::compiled);
+        for (object, spec) in self.objects.iter_mut().zip(&pipeline.objects) {
+            if matches!(spec, ObjectSpec::Part) {
+                *object = sink;
+            }
         }
     }
 

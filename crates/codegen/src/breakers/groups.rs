@@ -289,7 +289,7 @@ impl States<'_> {
 impl Lays for GroupLayout {
     fn open(&self, _values: BoundValues<'_>) -> Result<Arc<dyn Breaker>> {
         Ok(Arc::new(GroupsBreaker {
-            spec: self.spec.clone(),
+            spec: Arc::new(self.spec.clone()),
         }))
     }
 

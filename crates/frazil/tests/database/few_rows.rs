@@ -300,3 +300,91 @@ fn memory_and_time_are_limited() {
         rows(&c, "reset memory_limit");
     }
 }
+
+/// Statements of two pipelines, whose workers are kept from run to run: what one run has had is not in the next.
+const TWO_PIPELINES: [&str; 6] = [
+    "select min(s), max(l || $2) from t where g = $1",
+    "select s || $2, k from t where g = $1 order by s desc nulls last, k",
+    "select l, k from t where g = $1 and l <> $2 order by v, k limit 3",
+    "select count(*), max(s) from t where g = $1 and s > $2 having count(*) > 1",
+    "select sum(w), $2 from t where g = $1",
+    "select distinct_texts.n || $2 from (select count(distinct s) as n from t where g = $1) distinct_texts",
+];
+
+#[test]
+fn runs_of_one_statement_share_nothing_but_their_workers() {
+    let twins = twins(Lying::Both);
+    let [kept, _] = &twins;
+    let long = "z".repeat(100_000);
+    let values: Vec<Vec<Value>> = [9, 0, 17, 3, 90, 9, 2, 0]
+        .into_iter()
+        .zip(["a", &long, "", "the text", "b", "the text of row 5", &long, "c"])
+        .map(|(g, text)| vec![int(g), string(text)])
+        .chain([vec![Value::Null, string("n")], vec![int(9), Value::Null]])
+        .collect();
+    for sql in TWO_PIPELINES {
+        same(&twins, sql, &values, Way::Either);
+    }
+    // Runs at once, each with values of its own.
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let c = kept.database().connect();
+            scope.spawn(move || {
+                let sql = "select k, v from t where g = $1 order by v desc nulls last, k";
+                let statements =
+                    [sql, "select min(v), count(*) from t where g = $1"].map(|sql| c.prepare(sql).unwrap());
+                let alone = [5, 9, 17].map(|g| statements.each_ref().map(|s| outcome(s, &[int(g)])));
+                for round in 0..300 {
+                    let at = (round + thread) % 3;
+                    let g = int([5, 9, 17][at]);
+                    let found = statements
+                        .each_ref()
+                        .map(|s| outcome(s, std::slice::from_ref(&g)));
+                    assert_eq!(found, alone[at]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn limits_and_errors_of_a_run_are_not_those_of_the_next() {
+    let [c, _] = twins(Lying::Hot);
+    let first = c
+        .prepare("select k from t where g = $1 order by v nulls first, k limit $2 offset $3")
+        .unwrap();
+    let all = outcome(&first, &[int(9), Value::Null, int(0)]);
+    for _ in 0..2 {
+        for limit in [3, 1, 0, 8, 2] {
+            let found = outcome(&first, &[int(9), int(limit), int(1)]);
+            assert_eq!(found.lines().filter(|l| l.contains("90")).count(), limit as usize);
+        }
+        assert!(outcome(&first, &[int(9), int(-1), int(0)]).starts_with("2201W"));
+        assert!(outcome(&first, &[int(9), int(1), int(-1)]).starts_with("2201X"));
+        assert_eq!(outcome(&first, &[int(9), Value::Null, int(0)]), all);
+    }
+    for sql in [
+        "select min(k / $2::integer) from t where g = $1",
+        "select k / $2::integer from t where g = $1 order by v, k",
+    ] {
+        let divided = c.prepare(sql).unwrap();
+        let expected = outcome(&divided, &[int(9), int(2)]);
+        for _ in 0..3 {
+            assert!(outcome(&divided, &[int(9), int(0)]).starts_with("22012"));
+            assert_eq!(outcome(&divided, &[int(9), int(2)]), expected);
+        }
+    }
+    let long = c
+        .prepare("select repeat(l || 'x', $2::integer) from t where g = $1 order by 1")
+        .unwrap();
+    assert!(outcome(&long, &[int(9), int(1)]).starts_with("SELECT"));
+    for _ in 0..3 {
+        let before = c.database().metrics().memory_used;
+        assert!(outcome(&long, &[int(9), int(100_000)]).starts_with("SELECT"));
+        let after = c.database().metrics().memory_used;
+        assert!(after <= before + (64 << 10), "{before} bytes, then {after}");
+        rows(&c, "set memory_limit = '16MB'");
+        assert!(outcome(&long, &[int(9), int(10_000_000)]).starts_with("53200"));
+        rows(&c, "reset memory_limit");
+    }
+}

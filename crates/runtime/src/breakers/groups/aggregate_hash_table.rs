@@ -30,6 +30,7 @@ use frazil_types::{
 };
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How two partial states become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -387,7 +388,7 @@ pub struct AggregateTable {
     /// Of an array the slots among which all groups are: bounds of keys are assumed wider than keys are.
     pub(crate) filled: Range<usize>,
     groups: usize,
-    pub(crate) spec: AggregateSpec,
+    pub(crate) spec: Arc<AggregateSpec>,
     memory: Memory,
     pub(crate) budget: MemoryBudget,
     reservation: Reservation,
@@ -411,7 +412,8 @@ const SLOTS_AHEAD: usize = 32;
 
 impl AggregateTable {
     /// No groups yet (of [`GroupAddressing::Single`] the one).
-    pub fn new(spec: AggregateSpec, budget: &MemoryBudget) -> Result<AggregateTable> {
+    pub fn new(spec: impl Into<Arc<AggregateSpec>>, budget: &MemoryBudget) -> Result<AggregateTable> {
+        let spec = spec.into();
         let slots = match spec.addressing {
             GroupAddressing::Hash { expected } => {
                 // Each row of a chain is a line of memory to wait for, an empty slot takes the eighth part of one.

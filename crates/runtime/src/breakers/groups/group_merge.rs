@@ -206,6 +206,13 @@ impl GroupMerge {
 
     /// Does all tasks in this thread.
     pub fn run(tables: Vec<AggregateTable>) -> Result<Groups> {
+        if tables.len() <= 1 {
+            return Ok(Groups {
+                tables,
+                strings: Vec::new(),
+                merged: Vec::new(),
+            });
+        }
         let merge = GroupMerge::new(tables);
         (0..merge.scatter_tasks()).for_each(|t| merge.scatter(t));
         (0..merge.merge_tasks()).try_for_each(|p| merge.merge(p))?;

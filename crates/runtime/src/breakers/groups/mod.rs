@@ -25,7 +25,7 @@ const PARALLEL_GROUPS: usize = 1 << 15;
 #[derive(Debug)]
 pub struct GroupsBreaker {
     /// How its groups look.
-    pub spec: AggregateSpec,
+    pub spec: Arc<AggregateSpec>,
 }
 
 impl Breaker for GroupsBreaker {

@@ -21,7 +21,7 @@ const MORSEL_ROWS: usize = 16 << 10;
 #[derive(Debug)]
 pub struct SorterBreaker {
     /// How its rows look and are ordered, with limit and offset of this run.
-    spec: SortSpec,
+    spec: Arc<SortSpec>,
     /// The bound of its rows, if only the first of all are wanted.
     bound: Option<Arc<TopBound>>,
 }
@@ -35,7 +35,7 @@ impl SorterBreaker {
             nulls_first: key.nulls_first,
         });
         SorterBreaker {
-            spec,
+            spec: Arc::new(spec),
             bound: order.map(|order| Arc::new(TopBound::new(order))),
         }
     }

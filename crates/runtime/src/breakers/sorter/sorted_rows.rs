@@ -279,7 +279,7 @@ pub struct Sorter {
     pub pages: RowPages,
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
-    pub(super) spec: SortSpec,
+    pub(super) spec: Arc<SortSpec>,
     budget: MemoryBudget,
     cancel: Cancel,
     pruner: Option<Box<dyn Prunes>>,
@@ -302,7 +302,8 @@ impl Sorter {
     }
 
     /// No rows yet.
-    pub fn new(spec: SortSpec, budget: &MemoryBudget) -> Sorter {
+    pub fn new(spec: impl Into<Arc<SortSpec>>, budget: &MemoryBudget) -> Sorter {
+        let spec = spec.into();
         Sorter {
             pages: RowPages::new(spec.layout.size, budget),
             heap: StringHeap::new(budget),
