@@ -303,17 +303,25 @@ def test_queries_have_the_rows_that_they_have_without_filters(spark, values):
     assert {view.name for view in spark.catalog.listTables()} == views
 
 
-def test_a_scan_has_the_conditions_of_all_places_of_its_table(spark, values, monkeypatch):
+def filters_given(monkeypatch):
+    """The filters that `sql` gives the scans of tables, by their names, from now on."""
     import frazil.spark
 
-    seen = {}
+    given = {}
     planned = frazil.spark._Table.planned_frame
 
     def noted(table, *arguments):
-        seen[table.name] = table.filters
+        given[table.name] = table.filters
         return planned(table, *arguments)
 
     monkeypatch.setattr(frazil.spark._Table, "planned_frame", noted)
+    return given
+
+
+def test_a_scan_has_the_conditions_of_all_places_of_its_table(spark, values, monkeypatch):
+    import frazil.spark
+
+    seen = filters_given(monkeypatch)
     for query, filters in [
         ("select id from v where n > 0", [["n", "is not null"], ["n", ">", "0"]]),
         ("select id from v where n > 0 and x < 5 union all select id from v where n > 0", [["n", "is not null"], ["n", ">", "0"]]),
@@ -381,10 +389,9 @@ def test_a_query_is_what_it_says(spark, values, typed):
         frazil.spark.sql(spark, values, "select zz from s")
 
 
-def test_query_6_reads_the_columns_and_blocks_that_it_needs(spark, tmp_path):
+def test_query_6_reads_the_columns_and_blocks_that_it_needs(spark, tmp_path, monkeypatch):
     """The bytes that Spark's tasks read, counted by Frazil's scans."""
     import frazil.spark
-    from frazil import _spark_plans
 
     with frazil.connect(tmp_path / "db") as con:
         con.execute("""
@@ -398,10 +405,9 @@ def test_query_6_reads_the_columns_and_blocks_that_it_needs(spark, tmp_path):
             select sum(l_extendedprice * l_discount) as revenue from lineitem where l_shipdate >= date '1994-01-01'
             and l_shipdate < date '1994-01-01' + interval '1' year and l_discount between 0.06 - 0.01 and 0.06 + 0.01 and l_quantity < 24"""
         expected = con.execute(query).fetchone()
-    frame = frazil.spark.sql(spark, tmp_path / "db", query)
-    assert tuple(frame.first()) == expected
-    ((options, _, _),) = _spark_plans.scans(frame._jdf.queryExecution().optimizedPlan())
-    given = {name: options.get(name) for name in ("path", "table", "filters")}
+    filters = filters_given(monkeypatch)
+    assert tuple(frazil.spark.sql(spark, tmp_path / "db", query).first()) == expected
+    given = {"path": str(tmp_path / "db"), "table": "lineitem", "filters": json.dumps(filters["lineitem"])}
     columns = load(spark, tmp_path / "db", "lineitem", columns="l_quantity,l_extendedprice,l_discount,l_shipdate").schema
     reader = frazil.spark.FrazilDataSource(given).reader(columns)
     parts = [part.value for part in reader.partitions()]
@@ -418,7 +424,7 @@ def test_a_query_that_counts_reads_the_narrowest_column(spark, values):
 
     frame = frazil.spark.sql(spark, values, "select count(*) from v")
     plan = frame._jdf.queryExecution().optimizedPlan().toString()
-    assert "RelationV2[b#" in plan, plan
+    assert "LogicalRDD [b#" in plan, plan
     assert frame.first()[0] == 120
 
 
