@@ -97,7 +97,7 @@ impl Column {
 impl Block {
     /// Opens the bytes of a block; checks its header, and leaves each column to its first touch.
     pub fn open(bytes: BlockBytes) -> Result<Block> {
-        let header = format::read_header(bytes.as_slice())?;
+        let header = format::fetch_header(&bytes)?;
         let columns: Arc<[Arc<Column>]> = (header.columns.into_iter())
             .map(|entry| Arc::new(Column::new(entry)))
             .collect();
@@ -288,8 +288,18 @@ impl Block {
         if self.0.columns[column].trusted.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.verify_column(column)
-            .map_err(|e| e.in_context(format!("column {column}")))?;
+        let extent = self.entry(column).extent;
+        let check = || self.verify_column(column);
+        let is_stored = extent.offset < self.bytes().len() as u64;
+        let checked = match is_stored {
+            // Whole vectors are loaded, so bytes behind the last section are read, too.
+            true => {
+                let end = extent.offset + extent.bytes + READ_PADDING as u64;
+                self.0.bytes.check_fetched(extent.offset..end, check)
+            }
+            false => check(),
+        };
+        checked.map_err(|e| e.in_context(format!("column {column}")))?;
         self.0.columns[column].trusted.store(true, Ordering::Release);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use frazil_types::{Error, Result, SqlState};
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Alignment of a block and of every section in it, in bytes: one AVX-512 register, one cache line.
@@ -76,11 +77,22 @@ impl std::fmt::Debug for AlignedBytes {
     }
 }
 
+/// Brings bytes of a block that is elsewhere. Places are bytes from the block's first on.
+pub trait FetchBytes: Send + Sync {
+    /// Makes the bytes of a range readable.
+    fn fetch(&self, range: Range<u64>) -> Result<()>;
+
+    /// Brings the bytes of a range once more, because some of them are damaged.
+    fn fetch_anew(&self, range: Range<u64>) -> Result<()>;
+}
+
 /// Shared immutable bytes of one block. Cheap to clone; the owner lives as long as the last clone.
 #[derive(Clone)]
 pub struct BlockBytes {
     start: *const u8,
     len: usize,
+    /// Brings the bytes that are read; `None`: all are there.
+    fetch: Option<Arc<dyn FetchBytes>>,
     _owner: Arc<dyn Any + Send + Sync>,
 }
 
@@ -96,6 +108,7 @@ impl BlockBytes {
         BlockBytes {
             start: owner.as_slice().as_ptr(),
             len: owner.len(),
+            fetch: None,
             _owner: owner,
         }
     }
@@ -125,8 +138,39 @@ impl BlockBytes {
         Ok(BlockBytes {
             start,
             len,
+            fetch: None,
             _owner: owner,
         })
+    }
+
+    /// These bytes, which `fetch` brings when they are first read.
+    pub fn fetched_by(self, fetch: Arc<dyn FetchBytes>) -> BlockBytes {
+        BlockBytes {
+            fetch: Some(fetch),
+            ..self
+        }
+    }
+
+    /// Makes the bytes of a range readable.
+    #[inline]
+    pub(crate) fn fetch(&self, range: Range<u64>) -> Result<()> {
+        match &self.fetch {
+            None => Ok(()),
+            Some(fetch) => fetch.fetch(range),
+        }
+    }
+
+    /// Checks the bytes of a range, which are fetched before. If they are damaged and there is another copy elsewhere,
+    /// that one is fetched and checked.
+    pub(crate) fn check_fetched<T>(&self, range: Range<u64>, check: impl Fn() -> Result<T>) -> Result<T> {
+        self.fetch(range.clone())?;
+        match (check(), &self.fetch) {
+            (Err(_), Some(fetch)) => {
+                fetch.fetch_anew(range)?;
+                check()
+            }
+            (checked, _) => checked,
+        }
     }
 
     /// The bytes.

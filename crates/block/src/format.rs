@@ -5,7 +5,7 @@
 //! that is covered by the header's checksum and checked when the block is opened. The data of each
 //! column follows in one extent with a checksum of its own, checked when the column is first touched.
 
-use crate::bytes::ALIGNMENT;
+use crate::bytes::{ALIGNMENT, BlockBytes};
 use crate::encodings::Encoding;
 use crate::layouts::Layout;
 use frazil_types::{CHUNK_ROWS, Error, LogicalType, NativeType, READ_PADDING, Result, SqlState};
@@ -341,6 +341,17 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
         total_bytes,
         columns,
     })
+}
+
+/// Reads the header of a block, which is fetched before if the block is elsewhere.
+pub fn fetch_header(bytes: &BlockBytes) -> Result<Header> {
+    bytes.fetch(0..HEADER_BYTES as u64)?;
+    let region = match bytes.as_slice().get(20..24) {
+        // A length that is damaged is found by `read_header`.
+        Some(length) => u64::from(u32::from_le_bytes(get(length, 0))).min(bytes.as_slice().len() as u64),
+        None => HEADER_BYTES as u64,
+    };
+    bytes.check_fetched(0..region, || read_header(bytes.as_slice()))
 }
 
 /// The part of a block that was opened which the header's checksum covers.

@@ -53,7 +53,7 @@ pub use block::{Block, ColumnInfo, ShownColumn};
 pub use block_builder::BlockBuilder;
 pub use block_scan::{BlockScan, Matched, ScanOptions};
 pub use build_options::{BuildOptions, ColumnOptions, Purpose};
-pub use bytes::{AlignedBytes, BlockBytes};
+pub use bytes::{AlignedBytes, BlockBytes, FetchBytes};
 pub use code_range::CodeRange;
 pub use column_buffer::ColumnBuffer;
 pub use cost_model::{Calibration, Candidate, Weights};

@@ -15,7 +15,7 @@ const OWN_NAMES: [&str; 4] = ["lock", "log", "manifest", "segments"];
 /// A database that a shell has open.
 #[derive(Debug)]
 pub struct Place {
-    /// The absolute path of its directory; `None` in memory.
+    /// The absolute path of its directory, or the URL of a published folder in an object store; `None` in memory.
     pub directory: Option<PathBuf>,
     /// True if the directory was made for it.
     pub is_new: bool,
@@ -66,10 +66,14 @@ impl Place {
         access: Access,
         files: &FileAccess,
     ) -> Result<(Place, Database), Complaint> {
-        let is_new = directory.is_some_and(|directory| !directory.exists());
+        let is_new = directory.is_some_and(|directory| !Database::is_url(directory) && !directory.exists());
         let database = opening::open(directory, access, files)?;
         // The working directory may change.
-        let directory = directory.map(std::path::absolute).transpose()?;
+        let lasting = |path: &Path| match Database::is_url(path) {
+            true => Ok(path.to_path_buf()),
+            false => std::path::absolute(path),
+        };
+        let directory = directory.map(lasting).transpose()?;
         let place = Place {
             directory,
             is_new,

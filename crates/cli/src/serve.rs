@@ -103,9 +103,13 @@ fn certificate(options: &ServeOptions, access: Access) -> frazil::Result<Option<
     Tls::self_signed(directory, can_write, address, options.tls_required).map(Some)
 }
 
-/// The name of a directory up to its first dot.
+/// The name of a directory, or the last name of a URL, up to its first dot.
 fn name_of(directory: &Path) -> Option<String> {
-    let name = directory.canonicalize().ok()?.file_name()?.to_str()?.to_owned();
+    let directory = match Database::is_url(directory) {
+        true => directory.to_path_buf(),
+        false => directory.canonicalize().ok()?,
+    };
+    let name = directory.file_name()?.to_str()?.to_owned();
     let stem = name.split('.').next().filter(|stem| !stem.is_empty());
     Some(stem.unwrap_or(&name).to_owned())
 }

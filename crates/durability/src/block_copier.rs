@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Bytes after which a copy goes on in a new segment, so that a segment of which little is still needed is not large.
 const SEGMENT_BYTES: u64 = 256 << 20;
+/// As [`SEGMENT_BYTES`], for segments elsewhere: readers keep copies of them on their disks, and remove whole copies.
+const SEGMENT_BYTES_ELSEWHERE: u64 = 64 << 20;
 
 /// A checkpoint that is copied. Its segments stay as long as they are mapped.
 #[derive(Debug)]
@@ -73,9 +75,10 @@ fn damaged(doing: &str, table: &str, why: &str) -> Error {
         .with_hint("drop the table first, or copy the directory while no process has it open")
 }
 
-/// The bytes at a place in a segment; `None` if the segment ends before them.
+/// The bytes at a place in a segment, which are fetched if the segment is elsewhere; `None` if it does not have them.
 pub(crate) fn bytes_at(segment: &MappedFile, place: SegmentPlace) -> Option<&[u8]> {
     let end = place.offset.checked_add(place.bytes)?;
+    segment.fetch(place.offset..end).ok()?;
     segment.bytes().get(place.offset as usize..end as usize)
 }
 
@@ -115,6 +118,8 @@ impl fmt::Debug for CopyWatch<'_> {
 #[derive(Debug)]
 pub(crate) struct BlockCopier<'a> {
     segments: Segments,
+    /// Bytes after which it goes on in a new segment.
+    segment_bytes: u64,
     open: Option<NewSegment>,
     durable: Vec<DurableSegment>,
     watch: CopyWatch<'a>,
@@ -137,6 +142,10 @@ impl<'a> BlockCopier<'a> {
     ) -> BlockCopier<'a> {
         BlockCopier {
             segments: Segments::new(vfs.clone(), to, Arc::new(DirectoryLock::none(to)), last),
+            segment_bytes: match vfs.is_elsewhere() {
+                true => SEGMENT_BYTES_ELSEWHERE,
+                false => SEGMENT_BYTES,
+            },
             open: None,
             durable: Vec::new(),
             watch,
@@ -180,7 +189,7 @@ impl<'a> BlockCopier<'a> {
         if self
             .open
             .as_ref()
-            .is_some_and(|open| open.bytes() >= SEGMENT_BYTES)
+            .is_some_and(|open| open.bytes() >= self.segment_bytes)
         {
             self.finish_segment()?;
         }

@@ -22,7 +22,7 @@ use frazil_storage::{Log, Lsn, Store, TableSnapshot, read_only};
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{
     Access, DirectoryLock, HeldDirectory, IoCounters, ReadOnlyVfs, SystemVfs, Vfs, create_directory,
-    hold_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
+    hold_directory, io_error, read_file, replace_file, stopped_by, sync_directory, sync_directory_and_above,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -100,10 +100,11 @@ impl Directory {
     /// snapshot; the path of a snapshot in it ([`PublishedSnapshot::path`]) shows that one.
     pub fn open_as(vfs: Arc<dyn Vfs>, path: &Path, opening: &Opening<'_>) -> Result<Directory> {
         let begun = Instant::now();
-        if let Some((folder, number)) = snapshot_at(&*vfs, path)? {
-            return Directory::open_snapshot(vfs, folder, number, opening);
+        let stopped = stopped_by(&vfs, &opening.cancel);
+        if let Some((folder, number)) = snapshot_at(&*stopped, path)? {
+            return Directory::open_snapshot(stopped, folder, number, opening);
         }
-        prepare(&*vfs, path, opening.access)?;
+        prepare(&*stopped, path, opening.access)?;
         // From here on nothing that happens to the path or to the process leads to another directory.
         let HeldDirectory { vfs, path } = hold_directory(&*vfs, path)?;
         if opening.access == Access::Read && !opening.salvages {
@@ -176,7 +177,7 @@ impl Directory {
             mut restored,
             mut recovered,
             mark,
-        } = read_beside_writer(&vfs, &path, opening)?;
+        } = read_beside_writer(&stopped_by(&vfs, &opening.cancel), &path, opening)?;
         recovered.report.took = begun.elapsed();
         let tables = std::mem::take(&mut restored.tables);
         let store = Store::restore(
@@ -269,6 +270,11 @@ impl Directory {
             Some(following) => following.follow(&self.store, lag, cancel),
             None => Ok(()),
         }
+    }
+
+    /// True if it is read, and moves on to what others write in it.
+    pub fn moves_on(&self) -> bool {
+        self.following.is_some()
     }
 
     /// Number of times that it was read anew since it was opened, because the log had been cut behind what was read.

@@ -72,7 +72,7 @@ use crate::state::{State, named_segments};
 use crate::wal::{DatabaseId, LogTail, Reached, WalPosition};
 use frazil_storage::{Followed, Lsn, Store, TableSnapshot};
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
-use frazil_vfs::{Access, Vfs, io_error};
+use frazil_vfs::{Access, Vfs, io_error, stopped_by};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -87,6 +87,9 @@ use std::time::{Duration, Instant};
 const MOST_MANIFESTS: usize = 100;
 /// Most times that it is read anew because something did not fit that may have been in the middle of being written.
 const MOST_TRIES: u32 = 4;
+/// Time between two looks at a published folder in an object store, where each look is a request that costs money and
+/// some 30 ms.
+const LEAST_LAG_ELSEWHERE: Duration = Duration::from_secs(1);
 /// The first pause between two such tries. Each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -267,7 +270,12 @@ impl Following {
     }
 
     /// Shows in a store what was durable when this was called, or `lag` before.
+    /// A directory in an object store is looked at once a second at most.
     pub fn follow(&self, store: &Store, lag: Duration, cancel: &Cancel) -> Result<()> {
+        let lag = match self.vfs.is_elsewhere() {
+            true => lag.max(LEAST_LAG_ELSEWHERE),
+            false => lag,
+        };
         let begun = self.begun.load(Ordering::Acquire);
         let mut place = self.place();
         // Somebody else has looked meanwhile, and began to do so after this was called.
@@ -288,16 +296,17 @@ impl Following {
             without_indexes: self.without_indexes,
             ..Opening::to(Access::Read)
         };
+        let vfs = stopped_by(&self.vfs, cancel);
         for _ in 0..MOST_MANIFESTS {
             if place.is_lost || self.catch_up(place, store, &opening)? == Reached::Cut {
                 self.move_to_manifest(place, store, &opening)?;
             }
-            let mark = Mark::of(&*self.vfs, &self.path)?;
+            let mark = Mark::of(&*vfs, &self.path)?;
             if mark == place.mark {
                 return Ok(());
             }
             // The manifest may be replaced once more until it is read; the one that is read is not older.
-            let manifest = read_manifest(&*self.vfs, &self.path)?;
+            let manifest = read_manifest(&*vfs, &self.path)?;
             if manifest.database != place.restored.state.manifest.database {
                 return Err(self.other_database());
             }
@@ -338,6 +347,10 @@ impl Following {
 
     /// Shows what came to the log.
     fn catch_up(&self, place: &mut Place, store: &Store, opening: &Opening<'_>) -> Result<Reached> {
+        if self.vfs.is_elsewhere() && !place.is_lost {
+            // A published folder has no log.
+            return Ok(Reached::End);
+        }
         let version = store.snapshot();
         let shown = Shown {
             store,
@@ -372,7 +385,8 @@ impl Following {
     /// Reads the directory anew, and shows what it has.
     fn move_to_manifest(&self, place: &mut Place, store: &Store, opening: &Opening<'_>) -> Result<()> {
         place.is_lost = true;
-        let read = read_beside_writer(&self.vfs, &self.path, opening)?;
+        let vfs = stopped_by(&self.vfs, &opening.cancel);
+        let read = read_beside_writer(&vfs, &self.path, opening)?;
         let ReadDirectory {
             mut restored,
             recovered,

@@ -109,6 +109,11 @@ impl TableRecord {
         });
         chunks.chain(behind)
     }
+
+    /// The places of its blocks.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = SegmentPlace> {
+        self.chunks.iter().map(|chunk| chunk.block)
+    }
 }
 
 /// A chunk.

@@ -17,7 +17,7 @@ use crate::manifest::{ChunkRecord, LogPlace, Manifest};
 use crate::progress::CheckpointCause;
 use crate::published_folder::{NotInstalled, PublishedFolder};
 use crate::published_snapshot::PublishedSnapshot;
-use crate::segment::open_segment;
+use crate::segment::{fetch_headers, open_segment};
 use crate::state::named_segments;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{Lsn, SegmentPlace};
@@ -69,8 +69,20 @@ impl Directory {
     pub fn publish(&self, to: &Path, options: &PublishOptions, watch: CopyWatch<'_>) -> Result<Publication> {
         self.check_writable()?;
         refuse_own(&*self.files.vfs, to, &self.files.path)?;
+        self.publish_over(&*self.files.vfs, to, options, watch)
+    }
+
+    /// Publishes to a folder of another file system than that of the directory, as [`Directory::publish`] does.
+    pub fn publish_over(
+        &self,
+        vfs: &dyn Vfs,
+        to: &Path,
+        options: &PublishOptions,
+        watch: CopyWatch<'_>,
+    ) -> Result<Publication> {
+        self.check_writable()?;
         let database = self.files.state_at_once().manifest.database;
-        let mut folder = PublishedFolder::open(&*self.files.vfs, to, database)?;
+        let mut folder = PublishedFolder::open(vfs, to, database)?;
         let source = CheckpointSource::of(self, CheckpointCause::Publish, "publish")?;
         let present = match options.is_incremental {
             true => present(&folder, &source)?,
@@ -79,7 +91,7 @@ impl Directory {
         let last_segment = folder.last_segment()?;
         let mut copier = BlockCopier::new(&folder.vfs, &folder.path, last_segment, present, watch);
         let snapshot = PublishedSnapshot {
-            number: folder.newest_number() + 1,
+            number: folder.next_number,
             lsn: source.manifest.log.position,
         };
         let manifest = Manifest {
@@ -104,13 +116,20 @@ impl Directory {
         }
         copier.keep();
         // The snapshot is there: what could not be removed is removed by the next PUBLISH.
-        let _ = folder.remove_unneeded(options.keep.max(1));
+        let _ = folder.keep(options.keep.max(1));
         Ok(publication)
     }
 }
 
-/// 22023 if a folder, which need not be there, is the directory of the database or is inside of it.
+/// 22023 for the empty path, which would be the working directory, and if a folder, which need not be there, is the
+/// directory of the database or is inside of it.
 fn refuse_own(vfs: &dyn Vfs, folder: &Path, own: &Path) -> Result<()> {
+    if folder.as_os_str().is_empty() {
+        return Err(
+            Error::new(SqlState::INVALID_PARAMETER, "the name of the folder is empty")
+                .with_hint("name the folder: PUBLISH TO 'folder', or '.' for the working directory"),
+        );
+    }
     for above in folder.ancestors() {
         let failed = |e| io_error("look at", above, &e);
         if vfs.entry(above).map_err(failed)? != Some(Entry::Directory) {
@@ -151,6 +170,7 @@ fn present(
         let chunks = tables.flat_map(|t| t.chunks.iter().map(|c| ((t.entry.id, c.number), c.clone())));
         chunks.collect()
     };
+    fetch_headers(&segments, newest.tables.iter().flat_map(|table| table.blocks()));
     let known = chunks_of(newest);
     let mut present = HashMap::new();
     for (key, chunk) in chunks_of(&source.manifest) {

@@ -18,12 +18,31 @@
 //! snapshot names, are left-overs of a PUBLISH that did not end; the next one removes them. KEEP removes the manifests of
 //! old snapshots, makes that durable, and only then removes segments: so a snapshot that is there has all of its
 //! segments.
+//!
+//! # Folders in object stores
+//!
+//! A folder may be the beginning of the keys of a bucket. Writing an object and replacing `manifest` are durable and
+//! happen as a whole, so after a kill or a power cut the folder is as above. But a bucket has no lock that ends with
+//! its holder. A lock object would stay after a kill, and a lock with a time limit would be lost by a process that
+//! sleeps while it uploads. So two PUBLISHes at once are told apart by the versions of `manifest`
+//! ([`Vfs::is_elsewhere`]): a write of the file fails if it is not as this process last read or wrote it.
+//!
+//! 1. A PUBLISH begins by writing the newest manifest anew, with another number of the last segment: it *claims* the
+//!    folder. Whoever claimed it before can install no snapshot from then on: 55006.
+//! 2. The claimed number is beyond all segments that are there, and random. Segments of the claimant have greater
+//!    numbers, so no two processes write one object.
+//! 3. The number of the next snapshot is chosen before the claim, and is greater than those of all left-overs. The
+//!    manifest under this number is written only if none is there: 55006.
+//! 4. After the claim, left-overs up to the claimed number are removed: their writers can install nothing. After the
+//!    install, only segments up to the number of the installed manifest are removed: those beyond belong to a later
+//!    claimant, and so does a manifest of a greater number.
+//! 5. The first PUBLISH has no manifest to claim. This PUBLISH removes nothing before its own manifest is there,
+//!    which must be the first one: 55006 for the other of two.
 
 use crate::manifest::Manifest;
 use crate::published_snapshot::{
     MARKER, PublishedSnapshot, SNAPSHOTS, named_snapshot, snapshot_number, snapshot_path,
 };
-use crate::reading::names_in;
 use crate::segment::segment_number;
 use crate::state::named_segments;
 use crate::wal::DatabaseId;
@@ -33,6 +52,8 @@ use frazil_vfs::{
     replace_file, sync_directory, sync_directory_and_above, take_replacement, write_replacement,
 };
 use std::collections::HashSet;
+use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,6 +68,8 @@ pub(crate) struct PublishedFolder {
     pub path: PathBuf,
     /// The manifest of the newest snapshot.
     pub newest: Option<Manifest>,
+    /// The number of the next snapshot.
+    pub next_number: u64,
     _lock: DirectoryLock,
 }
 
@@ -71,9 +94,10 @@ impl PublishedFolder {
     /// Opens the folder of a database's snapshots, and makes it if it is not there or empty. 22023 for a folder that
     /// holds something else, 55006 while another PUBLISH writes it.
     pub fn open(vfs: &dyn Vfs, folder: &Path, database: DatabaseId) -> Result<PublishedFolder> {
+        refuse_inner(vfs, folder)?;
         // Nothing is written to a folder that holds something else, not even a lock.
         newest_of(vfs, folder, database)?;
-        create_directory(vfs, folder)?;
+        create_directory_for(vfs, folder)?;
         let HeldDirectory { vfs, path } = hold_directory(vfs, folder)?;
         let lock = DirectoryLock::acquire(&*vfs, &path, Access::Write)
             .map_err(|e| e.in_context("another PUBLISH may be writing the folder"))?;
@@ -86,22 +110,47 @@ impl PublishedFolder {
         if !is_marked {
             replace_file(&*vfs, &marker, format!("{MARKER_TEXT}{database}\n").as_bytes())?;
         }
-        create_directory(&*vfs, &path.join("segments"))?;
-        create_directory(&*vfs, &path.join(SNAPSHOTS))?;
+        create_directory_for(&*vfs, &path.join("segments"))?;
+        create_directory_for(&*vfs, &path.join(SNAPSHOTS))?;
         match newest {
+            _ if vfs.is_elsewhere() => {}
             None => sync_directory_and_above(&*vfs, &path)?,
             // The name of the newest manifest may not be durable yet. Until it is, the one before may come back, and
             // need its segments.
             Some(_) => sync_directory(&*vfs, &path)?,
         }
-        let folder = PublishedFolder {
+        let mut folder = PublishedFolder {
             vfs,
             path,
             newest,
+            next_number: 0,
             _lock: lock,
         };
-        folder.remove_unneeded(usize::MAX)?;
+        folder.next_number = folder.free_number()?;
+        folder.claim()?;
+        if folder.newest.is_some() || !folder.vfs.is_elsewhere() {
+            folder.remove_unneeded(usize::MAX, LeftOvers::Removed)?;
+        }
         Ok(folder)
+    }
+
+    /// Keeps others from installing a snapshot, if the folder is in an object store and has one.
+    fn claim(&mut self) -> Result<()> {
+        if !self.vfs.is_elsewhere() {
+            return Ok(());
+        }
+        let last_segment = self.last_segment()?;
+        let Some(newest) = &self.newest else {
+            return Ok(());
+        };
+        let claimed = Manifest {
+            last_segment,
+            ..newest.clone()
+        };
+        let path = self.path.join("manifest");
+        replace_file(&*self.vfs, &path, &claimed.to_checked_bytes(&path)?).map_err(taken)?;
+        self.newest = Some(claimed);
+        Ok(())
     }
 
     /// The number of the newest snapshot; 0 if there is none.
@@ -110,12 +159,28 @@ impl PublishedFolder {
         published.map_or(0, |snapshot| snapshot.number)
     }
 
-    /// The greatest number of a segment that the newest snapshot knows of or that is there.
+    /// A number for the next snapshot. In an object store it is greater than those of all left-overs, whose writers may
+    /// still be there.
+    fn free_number(&self) -> Result<u64> {
+        if !self.vfs.is_elsewhere() {
+            return Ok(self.newest_number() + 1);
+        }
+        let names = names_of(&*self.vfs, &self.path.join(SNAPSHOTS))?;
+        let numbers = names.iter().filter_map(|name| snapshot_number(name.to_str()?));
+        Ok(numbers.max().unwrap_or(0).max(self.newest_number()) + 1)
+    }
+
+    /// The greatest number of a segment that the newest snapshot knows of or that is there. In an object store it is a
+    /// greater one, which no other process has, by chance.
     pub fn last_segment(&self) -> Result<u64> {
         let known = self.newest.as_ref().map_or(0, |newest| newest.last_segment);
-        let names = names_in(&*self.vfs, &self.path.join("segments"))?;
+        let names = names_of(&*self.vfs, &self.path.join("segments"))?;
         let numbers = names.iter().filter_map(|name| segment_number(name.to_str()?));
-        Ok(numbers.max().unwrap_or(0).max(known))
+        let last = numbers.max().unwrap_or(0).max(known);
+        match self.vfs.is_elsewhere() {
+            true => Ok(last + 1 + RandomState::new().build_hasher().finish() % MOST_LEFT_OUT),
+            false => Ok(last),
+        }
     }
 
     /// Makes a snapshot, whose segments are durable, the newest one. After an error the newest one is the one before,
@@ -127,22 +192,53 @@ impl PublishedFolder {
         let written =
             replace_file(vfs, &numbered, &bytes).and_then(|()| write_replacement(vfs, &newest, &bytes));
         if let Err(error) = written {
-            let _ = vfs.remove(&numbered);
-            return Err(error.into());
+            // A manifest that is there already belongs to another PUBLISH.
+            if error.state() != SqlState::OBJECT_IN_USE {
+                let _ = vfs.remove(&numbered);
+            }
+            return Err(taken(error).into());
         }
-        take_replacement(vfs, &newest).map_err(|error| NotInstalled {
-            error,
-            is_unknown: true,
-        })?;
+        if let Err(error) = take_replacement(vfs, &newest) {
+            self.check_installed(&numbered, &bytes, error)?;
+        }
         self.newest = Some(manifest);
         Ok(())
     }
 
-    /// Removes all snapshots but the last `keep`, those that are newer than the newest, and the segments that no
-    /// snapshot names then. A file that cannot be removed stays until the next PUBLISH.
-    pub fn remove_unneeded(&self, keep: usize) -> Result<()> {
+    /// Looks for a manifest whose writing ended with an error. The answer of an object store may get lost, and the
+    /// request that was sent again meets the object that the first one wrote. In a folder nobody knows what is durable.
+    fn check_installed(&self, numbered: &Path, bytes: &[u8], error: Error) -> Result<(), NotInstalled> {
+        let unknown = |error| NotInstalled {
+            error,
+            is_unknown: true,
+        };
+        if !self.vfs.is_elsewhere() {
+            return Err(unknown(error));
+        }
+        match read_file(&*self.vfs, &self.path.join("manifest")) {
+            Ok(Some(found)) if found == bytes => Ok(()),
+            Ok(_) if error.state() == SqlState::OBJECT_IN_USE => {
+                // Nobody else writes a manifest of this number: who began before has found the name taken, and who
+                // began later has chosen a greater number.
+                let _ = self.vfs.remove(numbered);
+                Err(taken(error).into())
+            }
+            Ok(_) | Err(_) => Err(unknown(error)),
+        }
+    }
+
+    /// Removes all snapshots but the last `keep`, and the segments that no snapshot names then. A file that cannot be
+    /// removed stays until the next PUBLISH.
+    pub fn keep(&self, keep: usize) -> Result<()> {
+        match self.vfs.is_elsewhere() {
+            true => self.remove_unneeded(keep, LeftOvers::OfOthers),
+            false => self.remove_unneeded(keep, LeftOvers::Removed),
+        }
+    }
+
+    fn remove_unneeded(&self, keep: usize, left_overs: LeftOvers) -> Result<()> {
         let (vfs, snapshots) = (&*self.vfs, self.path.join(SNAPSHOTS));
-        let names = names_in(vfs, &snapshots)?;
+        let names = names_of(vfs, &snapshots)?;
         let mut numbers: Vec<u64> = names
             .iter()
             .filter_map(|name| snapshot_number(name.to_str()?))
@@ -150,6 +246,12 @@ impl PublishedFolder {
         numbers.sort_unstable();
         let newer = numbers.split_off(numbers.partition_point(|number| *number <= self.newest_number()));
         let mut kept = numbers.split_off(numbers.len().saturating_sub(keep));
+        // One of a greater number came after the claim.
+        let is_left_over = |number: &u64| *number < self.next_number || !vfs.is_elsewhere();
+        let newer = match left_overs {
+            LeftOvers::Removed => newer.into_iter().filter(is_left_over).collect(),
+            LeftOvers::OfOthers => Vec::new(),
+        };
         for number in numbers.into_iter().chain(newer) {
             match vfs.remove(&snapshot_path(&self.path, number)) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => kept.push(number),
@@ -171,14 +273,75 @@ impl PublishedFolder {
             needed.extend(named_segments(&manifest));
         }
         let segments = self.path.join("segments");
-        for name in names_in(vfs, &segments)? {
+        // Segments beyond may be those of another process.
+        let last = match (&self.newest, vfs.is_elsewhere()) {
+            (Some(newest), true) => newest.last_segment,
+            (None, true) => 0,
+            (_, false) => u64::MAX,
+        };
+        for name in names_of(vfs, &segments)? {
             let number = name.to_str().and_then(segment_number);
-            if number.is_some_and(|number| !needed.contains(&number)) {
+            if number.is_some_and(|number| number <= last && !needed.contains(&number)) {
                 let _ = vfs.remove(&segments.join(name));
             }
         }
         Ok(())
     }
+}
+
+/// A rule for snapshots that are newer than the newest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LeftOvers {
+    /// Nobody can install them any more, so they are removed.
+    Removed,
+    /// Another process may be about to install them.
+    OfOthers,
+}
+
+/// A range of numbers of segments of which one is chosen, so that two processes choose one number once in billions of
+/// times. Numbers have 64 bits, enough for as many choices.
+const MOST_LEFT_OUT: u64 = 1 << 32;
+
+/// An error of a file that another process has written meanwhile, as one of PUBLISH.
+fn taken(error: Error) -> Error {
+    match error.state() {
+        SqlState::OBJECT_IN_USE => error
+            .in_context("another PUBLISH has taken over the folder")
+            .with_hint("publish from one process at a time; this PUBLISH has changed nothing"),
+        _ => error,
+    }
+}
+
+/// The names in a directory; none for one of an object store that holds nothing, which is not there.
+fn names_of(vfs: &dyn Vfs, directory: &Path) -> Result<Vec<OsString>> {
+    match vfs.list(directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound && vfs.is_elsewhere() => Ok(Vec::new()),
+        names => names.map_err(|e| io_error("open directory", directory, &e)),
+    }
+}
+
+/// Makes a directory, except in an object store, where directories need not be made.
+fn create_directory_for(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+    match vfs.is_elsewhere() {
+        true => Ok(()),
+        false => create_directory(vfs, directory),
+    }
+}
+
+/// 22023 for a folder inside a published folder: `FOLDER/snapshots/00000007` and `FOLDER/segments` are not targets.
+fn refuse_inner(vfs: &dyn Vfs, folder: &Path) -> Result<()> {
+    let above = folder.ancestors().skip(1).take(2);
+    for above in above.filter(|above| !above.as_os_str().is_empty()) {
+        let marker = above.join(MARKER);
+        let found = vfs.entry(&marker).map_err(|e| io_error("open", &marker, &e))?;
+        let is_published = found == Some(Entry::File)
+            && read_file(vfs, &marker)?.is_some_and(|bytes| bytes.starts_with(MARKER_TEXT.as_bytes()));
+        if is_published {
+            let why = format!("is inside the published folder \"{}\"", above.display());
+            return Err(refused(folder, &why));
+        }
+    }
+    Ok(())
 }
 
 /// The manifest of a snapshot; `None` if the folder does not have it.

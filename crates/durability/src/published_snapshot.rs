@@ -13,7 +13,8 @@ pub(crate) const MARKER: &str = "published";
 /// A snapshot in a published folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedSnapshot {
-    /// The first snapshot of a folder has number 1, each later one the next number.
+    /// The first snapshot of a folder has number 1, each later one the next number. In an object store numbers are left
+    /// out if a PUBLISH did not end.
     pub number: u64,
     /// The end of the published database's log: the snapshot has the commits before this position.
     pub lsn: Lsn,

@@ -6,7 +6,7 @@ use crate::manifest::{Manifest, TableRecord};
 use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::restored_chunk::restore_chunk;
 use crate::salvage::{Losses, salvage_table};
-use crate::segment::open_segment;
+use crate::segment::{fetch_headers, open_segment};
 use crate::sequences::SequenceRecord;
 use crate::state::{Places, State};
 use frazil_catalog::{Catalog, Entries, Relation, TableEntry};
@@ -181,6 +181,7 @@ fn restore_table(
         table.set_distinct(distinct.clone());
     }
     let asked = Arc::new(table.asked_options());
+    fetch_headers(segments, record.blocks());
     let mut sealed = Vec::new();
     let mut tail = None;
     for chunk in &record.chunks {

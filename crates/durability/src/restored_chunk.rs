@@ -103,9 +103,11 @@ fn restore_deleted(
         return Ok(entry);
     };
     let file = &segments[&place.segment];
-    let end = place.offset.saturating_add(place.bytes) as usize;
-    let bytes = file.bytes().get(place.offset as usize..end).unwrap_or_default();
-    if bytes.len() != CHUNK_ROWS / 8 || crc32c::crc32c(bytes) != crc {
+    let range = place.offset..place.offset.saturating_add(place.bytes);
+    let bytes = (file.bytes().get(range.start as usize..range.end as usize)).unwrap_or_default();
+    let is_whole = || bytes.len() == CHUNK_ROWS / 8 && crc32c::crc32c(bytes) == crc;
+    file.fetch(range.clone())?;
+    if !is_whole() && !(file.fetch_anew(range)? && is_whole()) {
         return Err(damaged(format!(
             "the marks of its deleted rows at offset {} of \"{}\" are damaged",
             place.offset,

@@ -9,8 +9,9 @@ use frazil_block::Block;
 use frazil_storage::{ChunkEntry, ChunkIdentity, Lsn, NamedBlocks, RedoPlace, SegmentPlace};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{DirectoryLock, DurableFile, MappedFile, NewFile, Vfs, sync_directory};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// What begins every segment file: a name and a version, padded to the alignment of blocks.
@@ -118,7 +119,8 @@ impl NewSegment {
 pub(crate) fn open_segment(vfs: &dyn Vfs, directory: &Path, number: u64) -> Result<Arc<MappedFile>> {
     let path = segment_path(directory, number);
     let file = MappedFile::open(vfs, &path)?;
-    match file.bytes().starts_with(SEGMENT_MAGIC) {
+    // Nothing is fetched of a segment elsewhere before a block is read, and a block begins with a name of its own.
+    match file.is_filled_when_read() || file.bytes().starts_with(SEGMENT_MAGIC) {
         true => Ok(file),
         false => Err(Error::new(
             SqlState::DATA_CORRUPTED,
@@ -128,6 +130,45 @@ pub(crate) fn open_segment(vfs: &dyn Vfs, directory: &Path, number: u64) -> Resu
             ),
         )),
     }
+}
+
+/// Threads that fetch headers, each of which waits for one request at a time.
+const FETCHERS: usize = 16;
+/// Bytes that are fetched for a header. Headers of more columns than 16 or so are longer: opening their blocks fetches
+/// the rest.
+const HEADER_GUESS: u64 = 4 << 10;
+
+/// Fetches the first bytes at places in segments that are filled as they are read, many at a time: opening the blocks
+/// one after the other would wait for each. An error is met again when the block is opened.
+pub(crate) fn fetch_headers(
+    segments: &HashMap<u64, Arc<MappedFile>>,
+    places: impl Iterator<Item = SegmentPlace>,
+) {
+    let elsewhere = |place: SegmentPlace| {
+        let file = segments
+            .get(&place.segment)
+            .filter(|file| file.is_filled_when_read())?;
+        Some((file, place.offset..place.offset + place.bytes.min(HEADER_GUESS)))
+    };
+    let wanted: Vec<_> = places.filter_map(elsewhere).collect();
+    if wanted.len() < 2 {
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    let fetch = || {
+        while let Some((file, range)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if file.fetch(range.clone()).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..FETCHERS.min(wanted.len()) {
+            // If the system gives no further thread, those that there are do the work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, fetch);
+        }
+        fetch();
+    });
 }
 
 /// The redo that a record of the log names in a segment. XX001 if the segment does not have it.

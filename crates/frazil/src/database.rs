@@ -3,6 +3,7 @@
 use crate::activity::Roster;
 use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
+use crate::elsewhere;
 use crate::gate::{Gate, Inside};
 use crate::notifications::Exchange;
 use crate::parameters;
@@ -134,8 +135,14 @@ impl OpenOptions {
     pub fn open_as(&self, directory: impl AsRef<Path>, opening: &Opening<'_>) -> Result<Database> {
         let directory = directory.as_ref();
         if !is_in_memory(directory) {
-            let vfs = Arc::new(SystemVfs::default());
-            let directory = Directory::open_as(vfs, directory, opening)?;
+            elsewhere::check_readable(directory, opening.access)?;
+            let elsewhere = elsewhere::folder_at(directory, &Cancel::new())?;
+            let opened = match elsewhere {
+                Some((vfs, folder)) => Directory::open_as(vfs, &folder, opening)?,
+                None => Directory::open_as(Arc::new(SystemVfs::default()), directory, opening)?,
+            };
+            elsewhere::check_published(directory, &opened)?;
+            let directory = opened;
             let store = directory.store().clone();
             return Ok(Database::new(store, Some(directory), self.file_access.clone()));
         }
@@ -194,6 +201,12 @@ impl Database {
     /// The database of a directory that is there, to be read: any number of processes may have it open so, whether
     /// another one writes it or none does. Each statement sees what was committed when it began (or `read_lag` before).
     /// Nothing about the directory changes; a statement that would write is 25006. 22023 for a database in memory.
+    ///
+    /// A published folder in an object store is opened by its URL, and a snapshot in it by
+    /// `URL/snapshots/NUMBER`. Blocks are fetched as statements read them, and kept in a folder of copies on the disk,
+    /// which `FRAZIL_CACHE_DIR` names and `FRAZIL_CACHE_BYTES` bounds. The store is asked for a newer snapshot once a
+    /// second at most.
+    /// 08001 if it does not answer, 42501 if it denies access, 58P01 if nothing is there.
     pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Read))
     }
@@ -223,6 +236,11 @@ impl Database {
     /// as what was found is held; others may read it. `watch` hears how many bytes of all were read. 55006 if somebody
     /// writes it, 58P01 if it is not there, 22023 if it is not a database's, 57014.
     pub fn inspect(directory: &Path, cancel: &Cancel, watch: &dyn Fn(u64, u64)) -> Result<Inspection> {
+        elsewhere::refuse_url(
+            directory,
+            "comparing files with their checksums",
+            "statements that read the folder compare what they read",
+        )?;
         let vfs: Arc<dyn Vfs> = Arc::new(SystemVfs::default());
         frazil_durability::inspect(&vfs, directory, cancel, watch)
     }
@@ -317,7 +335,11 @@ impl Database {
     pub fn backup(&self, to: impl AsRef<Path>, cancel: &Cancel) -> Result<()> {
         self.0.process.check()?;
         match self.directory() {
-            Some(directory) => directory.backup(to.as_ref(), cancel).map(drop),
+            Some(directory) => {
+                let hint = "PUBLISH TO 'URL' writes a snapshot there, which is only read";
+                elsewhere::refuse_url(to.as_ref(), "a backup", hint)?;
+                directory.backup(to.as_ref(), cancel).map(drop)
+            }
             None => Err(Error::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "a database in memory has no files to back up",

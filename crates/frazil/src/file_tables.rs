@@ -4,14 +4,15 @@
 //! (`file_restrictions.rs`).
 
 use crate::compression::compression;
+use crate::elsewhere;
 use crate::file_restrictions;
 use crate::made_table;
 use crate::slots::Slots;
 use frazil_catalog::{QualifiedName, SYSTEM_SCHEMA};
-use frazil_durability::open_published_table;
+use frazil_durability::{open_published_table, published_table};
 use frazil_files::{
     ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Encoding, Folders, Loaded, Moments,
-    ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, is_object_url, load,
+    ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
 };
 use frazil_frontend::{FileEncoding, FileForm, FileSource, SaidTypes, TableEntry};
 use frazil_plan::Plan;
@@ -308,15 +309,15 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     })
 }
 
-/// A table of a published folder. 0A000 for one in an object store, and if a column is of a type that the folder's database defines.
+/// A table of a published folder. 0A000 if a column is of a type that the folder's database defines.
 fn published(source: &FileSource, table: &QualifiedName, limits: &ReadLimits) -> Result<FileTable> {
     let folder = Path::new(&source.patterns[0]);
-    if is_object_url(&source.patterns[0]) {
-        return Err(Error::unsupported("a published folder in an object store")
-            .with_hint("copy the folder to this machine, or read files of other forms there"));
-    }
     limits.access.check(folder)?;
-    let rows = Arc::new(open_published_table(folder, table)?);
+    let rows = match elsewhere::folder_at(folder, &limits.cancel)? {
+        Some((vfs, folder)) => published_table(&*vfs, &folder, table)?,
+        None => open_published_table(folder, table)?,
+    };
+    let rows = Arc::new(rows);
     let columns = rows.table().entry().schema.columns.iter();
     let column = |c: &ColumnDef| ColumnDef {
         nullable: c.nullable,

@@ -53,6 +53,7 @@ mod deferred_commit;
 mod definition_notices;
 mod described;
 mod direct_rows;
+mod elsewhere;
 mod entries_read;
 mod execute;
 mod explain;

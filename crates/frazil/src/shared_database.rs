@@ -171,7 +171,8 @@ fn check_same(opened: &OpenOptions, wanted: &OpenOptions, path: &Path) -> Result
 impl OpenOptions {
     /// Opens the database of a directory, or joins it if this process has it open by this function already. 55006 if
     /// it is open with other options, if another process has it open, or if this process has opened it by
-    /// [`OpenOptions::open`], which never shares. Each database in memory is a new one.
+    /// [`OpenOptions::open`], which never shares. Each database in memory is a new one, and
+    /// each opening of a published folder in an object store reads for itself.
     ///
     /// ```
     /// # fn main() -> frazil::Result<()> {
@@ -188,7 +189,7 @@ impl OpenOptions {
     /// ```
     pub fn open_shared(&self, directory: impl AsRef<Path>) -> Result<SharedDatabase> {
         let path = directory.as_ref();
-        if crate::database::is_in_memory(path) {
+        if crate::database::is_in_memory(path) || crate::elsewhere::is_url(path) {
             let database = self.open(path)?;
             return Ok(SharedDatabase {
                 database,

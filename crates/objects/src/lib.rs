@@ -8,15 +8,19 @@
 
 mod failure;
 mod matching;
+mod object_cache;
 mod object_store;
 mod object_url;
+mod object_vfs;
 mod read_ahead;
 mod settings;
 mod upload;
 mod waiting;
 
+pub use object_cache::ObjectCache;
 pub use object_store::{ObjectMeta, ObjectStore, Put};
 pub use object_url::ObjectUrl;
+pub use object_vfs::{ObjectVfs, url_path};
 pub use read_ahead::ReadAhead;
 pub use upload::Upload;
 

@@ -42,6 +42,7 @@ fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parts::open_reader, m)?)?;
     m.add_function(wrap_pyfunction!(parts::snapshot, m)?)?;
     m.add_function(wrap_pyfunction!(parts::snapshot_path, m)?)?;
+    m.add_function(wrap_pyfunction!(parts::is_url, m)?)?;
     m.add_function(wrap_pyfunction!(parts::columns, m)?)?;
     m.add_function(wrap_pyfunction!(parts::partitions, m)?)?;
     m.add_function(wrap_pyfunction!(parts::read_part, m)?)?;

@@ -54,9 +54,13 @@ pub fn snapshot(py: Python<'_>, connection: &Connection) -> PyResult<Snapshot> {
 /// place there. `None` for a connection to anything else than such a folder.
 #[pyfunction]
 pub fn snapshot_path(connection: &Connection, folder: PathBuf) -> PyResult<Option<PathBuf>> {
-    let published = connection.session()?.database().published_snapshot();
-    let published = published.filter(|_| folder.is_dir());
-    Ok(published.map(|snapshot| snapshot.path(&folder)))
+    Ok(connection.session()?.database().snapshot_path(&folder))
+}
+
+/// True for the URL of an object store, which names a published folder there.
+#[pyfunction]
+pub fn is_url(path: PathBuf) -> bool {
+    Database::is_url(path)
 }
 
 /// Name and type of each column of a table, and true for one that may be NULL.

@@ -285,6 +285,10 @@ impl SqlState {
             SqlState::OUT_OF_MEMORY,
             SqlState::INSUFFICIENT_RESOURCES,
             SqlState::OBJECT_IN_USE,
+            // A store of objects that does not answer, refuses whoever asks, or is asked too often.
+            SqlState("08001"),
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            SqlState::CONFIGURATION_LIMIT_EXCEEDED,
         ];
         !others.contains(&self)
     }

@@ -2,17 +2,27 @@
 
 use crate::lock::DirectoryLock;
 use crate::vfs::{Access, Entry, HeldDirectory, Mapping, Vfs};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// An operating-system error on a file as ours: which file, what was tried, what the system said.
+/// An error of ours that a file system passes on is left as it is.
 pub fn io_error(doing: &str, path: &Path, error: &io::Error) -> Error {
+    if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return ours.clone();
+    }
     Error::new(
         SqlState::of_io(error),
         format!("could not {doing} \"{}\": {error}", path.display()),
     )
+}
+
+/// A file system whose calls end with 57014 once `cancel` is set, if they wait for long.
+pub fn stopped_by(vfs: &Arc<dyn Vfs>, cancel: &Cancel) -> Arc<dyn Vfs> {
+    vfs.stopped_by(cancel).unwrap_or_else(|| vfs.clone())
 }
 
 /// A file mapped for reading, shared by all that read it. Removed when the last of them is gone, if
@@ -35,9 +45,25 @@ impl MappedFile {
         }))
     }
 
-    /// The bytes.
+    /// The bytes. If the file is elsewhere, [`MappedFile::fetch`] brings them before they are read.
     pub fn bytes(&self) -> &[u8] {
         self.map.bytes()
+    }
+
+    /// True if bytes must be fetched before they are read.
+    pub fn is_filled_when_read(&self) -> bool {
+        self.map.is_filled_when_read()
+    }
+
+    /// Brings the bytes of a range that are not there yet, if the file is elsewhere.
+    pub fn fetch(&self, range: Range<u64>) -> Result<()> {
+        (self.map.fetch(range)).map_err(|e| io_error("read", &self.path, &e))
+    }
+
+    /// Brings the bytes of a range once more, because some of them are damaged. Returns false if the file is not
+    /// elsewhere.
+    pub fn fetch_anew(&self, range: Range<u64>) -> Result<bool> {
+        (self.map.fetch_anew(range)).map_err(|e| io_error("read", &self.path, &e))
     }
 
     /// Where it lies.

@@ -4,6 +4,7 @@
 //! what was not synced. What stands above it (whole files, new files, the lock of a directory) names the file in its errors.
 
 pub mod file;
+pub mod filled_file;
 pub mod lock;
 pub mod mapping;
 pub mod new_file;
@@ -14,9 +15,10 @@ mod system_lock;
 pub mod vfs;
 
 pub use file::{
-    MappedFile, create_directory, hold_directory, io_error, read_file, replace_file, sync_directory,
-    sync_directory_and_above, take_replacement, write_replacement,
+    MappedFile, create_directory, hold_directory, io_error, read_file, replace_file, stopped_by,
+    sync_directory, sync_directory_and_above, take_replacement, write_replacement,
 };
+pub use filled_file::{FillSource, FilledFile, remove_unused};
 pub use lock::DirectoryLock;
 pub use mapping::AnonymousMapping;
 pub use new_file::{DurableFile, NewFile};

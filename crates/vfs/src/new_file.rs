@@ -103,7 +103,7 @@ impl NewFile {
     /// Brings what was appended so far to the disk, so that less is left for the end. Nothing counts on it.
     pub fn sync_so_far(&mut self) -> Result<()> {
         self.flush()?;
-        let synced = VfsFile::sync(&*self.file);
+        let synced = self.file.sync_so_far();
         synced.map_err(|e| io_error("sync", &self.name.path, &e))
     }
 

@@ -1,6 +1,7 @@
 //! The half of a file system that changes nothing.
 
 use crate::vfs::{Access, Entry, HeldDirectory, IoCounters, Locking, Mapping, Vfs, VfsFile};
+use frazil_types::Cancel;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -85,6 +86,15 @@ impl Vfs for ReadOnlyVfs {
 
     fn counters(&self) -> &IoCounters {
         self.0.counters()
+    }
+
+    fn stopped_by(&self, cancel: &Cancel) -> Option<Arc<dyn Vfs>> {
+        let stopped = self.0.stopped_by(cancel)?;
+        Some(Arc::new(ReadOnlyVfs(stopped)))
+    }
+
+    fn is_elsewhere(&self) -> bool {
+        self.0.is_elsewhere()
     }
 }
 

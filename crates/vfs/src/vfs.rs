@@ -5,9 +5,12 @@
 //! after a successful [`Vfs::sync_directory`] the names in the directory are; and a sync that failed made nothing durable
 //! that can be counted on, not even after a later one that succeeds, unless it is written again.
 
+use crate::filled_file::FilledFile;
+use frazil_types::Cancel;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,6 +59,18 @@ pub trait Vfs: fmt::Debug + Send + Sync {
 
     /// What was done so far.
     fn counters(&self) -> &IoCounters;
+
+    /// These files by calls that end with 57014 once `cancel` is set; `None` if no call waits for long.
+    fn stopped_by(&self, cancel: &Cancel) -> Option<Arc<dyn Vfs>> {
+        let _ = cancel;
+        None
+    }
+
+    /// True if the files are on a server elsewhere. Then each call costs a request, a lock holds in this process alone,
+    /// and a rename replaces a file only as long as it is the one that was last read or written: `ResourceBusy`.
+    fn is_elsewhere(&self) -> bool {
+        false
+    }
 }
 
 /// A directory that stays the same one, whatever happens to its path or to the process.
@@ -84,6 +99,11 @@ pub trait VfsFile: fmt::Debug + Send + Sync {
 
     /// Makes bytes and length durable.
     fn sync(&self) -> io::Result<()>;
+
+    /// Brings bytes on their way, so that less is left for [`VfsFile::sync`]. Nothing is durable for certain.
+    fn sync_so_far(&self) -> io::Result<()> {
+        self.sync()
+    }
 
     /// The file's length in bytes.
     fn len(&self) -> io::Result<u64>;
@@ -196,6 +216,7 @@ pub struct Mapping(Bytes);
 #[derive(Debug)]
 enum Bytes {
     Mapped(memmap2::Mmap),
+    Filled(Arc<FilledFile>),
     // `buffer[start..start + len]` are the file's bytes.
     Copied {
         buffer: Box<[u8]>,
@@ -208,6 +229,34 @@ impl Mapping {
     /// A mapping of the system's.
     pub(crate) fn mapped(map: memmap2::Mmap) -> Mapping {
         Mapping(Bytes::Mapped(map))
+    }
+
+    /// A mapping of a local copy that is filled as it is read: bytes are there once [`Mapping::fetch`] has brought
+    /// them.
+    pub fn filled(file: Arc<FilledFile>) -> Mapping {
+        Mapping(Bytes::Filled(file))
+    }
+
+    /// True if bytes must be fetched before they are read.
+    pub fn is_filled_when_read(&self) -> bool {
+        matches!(self.0, Bytes::Filled(_))
+    }
+
+    /// Brings the bytes of a range that are not there yet.
+    pub fn fetch(&self, range: Range<u64>) -> io::Result<()> {
+        match &self.0 {
+            Bytes::Filled(file) => file.fetch(range).map(drop),
+            Bytes::Mapped(_) | Bytes::Copied { .. } => Ok(()),
+        }
+    }
+
+    /// Brings the bytes of a range once more, because some of them are damaged. Returns false if the file has no other
+    /// bytes elsewhere.
+    pub fn fetch_anew(&self, range: Range<u64>) -> io::Result<bool> {
+        match &self.0 {
+            Bytes::Filled(file) => file.fetch_anew(range).map(|_| true),
+            Bytes::Mapped(_) | Bytes::Copied { .. } => Ok(false),
+        }
     }
 
     /// A copy of a file's bytes, aligned as a mapped file is: what a file system in memory has instead.
@@ -223,6 +272,7 @@ impl Mapping {
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Bytes::Mapped(map) => map,
+            Bytes::Filled(file) => file.bytes(),
             Bytes::Copied { buffer, start, len } => &buffer[*start..*start + *len],
         }
     }

@@ -81,6 +81,7 @@ mod points;
 mod power_cuts;
 mod prepared;
 mod publishing;
+mod publishing_elsewhere;
 mod read_only;
 mod references;
 mod refilled_vectors;

@@ -178,10 +178,6 @@ fn patterns_folders_and_functions_name_objects() {
             "copy (select 1 a, 2 b) to 's3://patterns/parts' (format csv, partition_by (a))",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),
-        (
-            "select * from published('s3://patterns/p', 't')",
-            SqlState::FEATURE_NOT_SUPPORTED,
-        ),
     ] {
         assert_eq!(state(&c, sql), expected, "{sql}");
     }

@@ -26,7 +26,7 @@ def partitions(path, table, columns=None, filters=None, *, rows_per_part=None, p
     million), or at most `parts`. `columns` are the names of those to read, by default all; those in `texts` are read as
     texts. `filters` are tuples that all rows satisfy: (column, operator, value) with =, <, <=, >, >= or in, or (column, "is
     null"), (column, "is not null"). Blocks that they rule out belong to no part."""
-    path = os.path.abspath(os.fsdecode(path))
+    path = lasting(path)
     _check_sizes(rows_per_part, parts)
     filters = [tuple(part) for part in filters or ()]
     columns = None if columns is None else list(columns)
@@ -35,6 +35,12 @@ def partitions(path, table, columns=None, filters=None, *, rows_per_part=None, p
     found = opened.call(_frazil.partitions, *asked)
     about = (opened.place, opened.snapshot, table, columns, filters)
     return [Part(*about, *part) for part in found]
+
+
+def lasting(path):
+    """A path that processes with other working directories understand: an absolute one, or the URL of a published folder."""
+    path = os.fsdecode(path)
+    return path if _frazil.is_url(path) else os.path.abspath(path)
 
 
 def _check_sizes(rows_per_part, parts):

@@ -36,7 +36,7 @@ from pyspark.sql import datasource, types
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from . import _frazil, _spark_plans
-from ._partitions import partitions
+from ._partitions import lasting, partitions
 
 __all__ = ["FrazilDataSource", "register", "sql"]
 
@@ -68,7 +68,7 @@ def sql(spark, path, query):
     views and tables. The columns that the query does not need are not read, and neither are blocks that the query's
     conditions rule out."""
     query = query.rstrip().rstrip(";")
-    tables, path = _tables_in(os.path.abspath(os.fsdecode(path)), query)
+    tables, path = _tables_in(lasting(path), query)
     if not hasattr(spark, "_jsparkSession"):
         # Spark Connect does not show its plans.
         register(spark)
