@@ -1,7 +1,7 @@
 //! Files that a statement reads as tables, and lets go when it ends. CSV and JSON are read as a whole when the
 //! statement names them; of Parquet the footer is read then, and a column of a row group when a scan first needs it.
-//! The files may be objects of a store, named by URLs. CSV in folders that say columns is looked at then, and of its files those are read that a plan needs
-//! (`file_restrictions.rs`).
+//! The files may be objects of a store, named by URLs. CSV in folders that say columns is looked at then, and of its
+//! files those are read that a plan needs (`file_restrictions.rs`).
 
 use crate::compression::compression;
 use crate::elsewhere;

@@ -28,7 +28,7 @@ impl ObjectUrl {
 }
 
 impl ObjectStore {
-    /// The objects whose keys match a pattern, in the order of their keys: `*` and `?` stand for letters other than `/`,
+    /// The objects whose keys match a pattern, in the order of their keys: `*` and `?` stand for letters but `/`,
     /// `[…]` for one of several, `**` for any folders. 22023 for a pattern that is none; others as of
     /// [`ObjectStore::list`].
     pub fn matching(&self, pattern: &ObjectUrl, cancel: &Cancel) -> Result<Vec<ObjectMeta>> {

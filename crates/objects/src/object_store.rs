@@ -16,8 +16,8 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Bytes that one request reads at most: a connection of S3 brings some 100 MB/s, so that the wait for the first byte is
-/// short beside the rest.
+/// Bytes that one request reads at most: a connection of S3 brings some 100 MB/s, so that the wait for its
+/// first byte is short beside the rest.
 pub(crate) const RANGE_BYTES: usize = 8 << 20;
 /// Requests of one reader at a time.
 pub(crate) const RANGES_AT_ONCE: usize = 4;
@@ -66,8 +66,8 @@ static OPEN: LazyLock<Mutex<HashMap<OpenKey, Arc<ObjectStore>>>> = LazyLock::new
 static STAND_INS: LazyLock<Mutex<HashMap<String, Arc<ObjectStore>>>> = LazyLock::new(Mutex::default);
 
 impl ObjectStore {
-    /// Opens the bucket of an address. A process opens each bucket once, and again if the environment variables that
-    /// describe its store have changed. No request is made yet. 22023 for variables that describe no store, 58030 if the
+    /// Opens the bucket of an address. A process opens each bucket once, and again if the variables that describe
+    /// its store have changed. No request is made yet. 22023 for variables that describe no store, 58030 if the
     /// system trusts no certificates.
     pub fn open(url: &ObjectUrl) -> Result<Arc<ObjectStore>> {
         let stand_ins = STAND_INS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -124,7 +124,7 @@ impl Settings {
         })
     }
 
-    /// Makes the clients of a bucket. 22023 for variables that the client refuses, 58030 if there is no TLS.
+    /// Makes the clients of a bucket. 22023 for variables that the client refuses, 58030 without TLS.
     pub(crate) fn clients(&self, url: &ObjectUrl) -> Result<Clients> {
         // Another part of the process may have chosen its provider already, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 
 /// Bytes of a part. Stores refuse parts below 5 MiB; larger ones cost memory, smaller ones requests.
 const PART_BYTES: usize = 8 << 20;
-/// Number of parts that have one size. Stores take 10,000 parts: sizes that double after 2,000 parts reach 496 GiB. Some
-/// stores want parts of one size: objects up to 16 GiB have it.
+/// Number of parts that have one size. Stores take 10,000 parts: sizes that double after 2,000 parts reach 496 GiB.
+/// Some stores want parts of one size: objects up to 16 GiB have it.
 const PARTS_OF_A_SIZE: usize = 2000;
 /// Parts on their way at a time: one connection of S3 takes some 100 MB/s, a network card ten times as much.
 const MOST_ON_THE_WAY: usize = 4;
@@ -29,8 +29,8 @@ type Parts = Arc<Mutex<Option<Box<dyn MultipartUpload>>>>;
 /// An object that is being written. Nobody sees it before [`Upload::finish`]. Its parts are removed if it is dropped
 /// before.
 ///
-/// An object of a single part is written by a single request. A process that is killed leaves parts, which a rule of the
-/// bucket removes (S3: `AbortIncompleteMultipartUpload`).
+/// An object of a single part is written by a single request. A killed process leaves parts, which a rule of the bucket
+/// removes (S3: `AbortIncompleteMultipartUpload`).
 #[derive(Debug)]
 pub struct Upload {
     store: Arc<ObjectStore>,

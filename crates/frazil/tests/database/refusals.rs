@@ -114,7 +114,7 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["install httpfs", "load httpfs", "create extension x"],
     ),
     (
-        "files by HTTP",
+        "files by http",
         &[
             "select * from 'https://example.org/x.parquet'",
             "copy t from 'https://example.org/y.csv'",
