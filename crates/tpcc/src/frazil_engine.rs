@@ -23,6 +23,9 @@ impl Engine for FrazilEngine {
     fn with_session(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<()>) -> Result<()> {
         let connection = self.database.connect();
         connection.execute("set threads = 1")?;
+        // On a machine that other programs occupy, a terminal may be without a processor for seconds while it holds the
+        // warehouse's row.
+        connection.execute("set lock_timeout = '2min'")?;
         let statements = Step::ALL.iter().map(|step| connection.prepare(&step.text()));
         let mut session = FrazilSession {
             statements: statements.collect::<Result<_>>()?,
