@@ -534,8 +534,8 @@ and t.production_year > 2000
 -- 28b
 and cct1.kind = 'crew' and cct2.kind <> 'complete+verified' and cn.country_code <> '[us]' and it1.info = 'countries'
 and it2.info = 'rating' and k.keyword in ('murder', 'heist', 'blood', 'violence') and kt.kind in ('movie', 'episode')
-and mc.note not like '%(USA)%' and mc.note like '%(200%)%' and mi.info in ('Sweden', 'Germany', 'Swedish', 'German')
-and mi_idx.info > '6.5' and t.production_year > 2005
+and mc.note not like '%(USA)%' and mc.note like '%(200%)%' and mi.info in ('Sweden', 'Germany', 'Italy', 'France')
+and mi_idx.info > '5.0' and t.production_year > 2000
 -- 28c
 and cct1.kind = 'cast' and cct2.kind = 'complete' and cn.country_code <> '[us]' and it1.info = 'countries'
 and it2.info = 'rating' and k.keyword in ('murder', 'heist', 'blood', 'violence') and kt.kind in ('movie', 'episode')
@@ -556,17 +556,17 @@ and n.id = ci.person_id and rt.id = ci.role_id and n.id = an.person_id and ci.pe
 and n.id = pi.person_id and ci.person_id = pi.person_id and it3.id = pi.info_type_id and k.id = mk.keyword_id
 and cct1.id = cc.subject_id and cct2.id = cc.status_id
 -- 29a
-and cct1.kind = 'cast' and cct2.kind = 'complete+verified' and chn.name like '%Queen%'
+and cct1.kind = 'cast' and cct2.kind = 'complete+verified' and (chn.name like '%Queen%' or chn.name like '%Robot%')
 and ci.note in ('(voice)', '(voice) (uncredited)', '(voice: English version)') and cn.country_code = '[us]'
-and it.info = 'release dates' and it3.info = 'trivia' and k.keyword = 'computer-animation'
-and (mi.info like 'Japan:%200%' or mi.info like 'USA:%200%') and n.gender = 'f' and n.name like '%An%' and rt.role = 'actress'
-and t.title like '%Dragon%' and t.production_year between 2000 and 2010
+and it.info = 'release dates' and it3.info = 'trivia' and k.keyword in ('computer-animation', 'talking-animal')
+and (mi.info like 'Japan:%' or mi.info like 'USA:%') and n.gender = 'f' and n.name like '%An%' and rt.role = 'actress'
+and t.title like '%Dragon%' and t.production_year between 1990 and 2019
 -- 29b
-and cct1.kind = 'cast' and cct2.kind = 'complete+verified' and chn.name like '%Queen%'
+and cct1.kind = 'cast' and cct2.kind = 'complete+verified' and (chn.name like '%Queen%' or chn.name like '%Robot%')
 and ci.note in ('(voice)', '(voice) (uncredited)', '(voice: English version)') and cn.country_code = '[us]'
-and it.info = 'release dates' and it3.info = 'height' and k.keyword = 'computer-animation' and mi.info like 'USA:%200%'
+and it.info = 'release dates' and it3.info = 'height' and k.keyword in ('computer-animation', 'talking-animal') and mi.info like 'USA:%'
 and n.gender = 'f' and n.name like '%An%' and rt.role = 'actress' and t.title like '%Dragon%'
-and t.production_year between 2000 and 2005
+and t.production_year between 1990 and 2019
 -- 29c
 and cct1.kind = 'cast' and cct2.kind = 'complete+verified'
 and ci.note in ('(voice)', '(voice) (uncredited)', '(voice: English version)') and cn.country_code = '[us]'
