@@ -11,6 +11,7 @@ use frazil::{
     SnapshotId,
 };
 use pyo3::prelude::*;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Database, commit and place in the log.
@@ -53,8 +54,10 @@ pub fn snapshot(py: Python<'_>, connection: &Connection) -> PyResult<Snapshot> {
 /// The path by which others open the snapshot that a connection to a published folder sees: later ones do not take its
 /// place there. `None` for a connection to anything else than such a folder.
 #[pyfunction]
-pub fn snapshot_path(connection: &Connection, folder: PathBuf) -> PyResult<Option<PathBuf>> {
-    Ok(connection.session()?.database().snapshot_path(&folder))
+pub fn snapshot_path(connection: &Connection, folder: PathBuf) -> PyResult<Option<OsString>> {
+    let path = connection.session()?.database().snapshot_path(&folder);
+    // Python's own paths make one slash of the two in a URL.
+    Ok(path.map(PathBuf::into_os_string))
 }
 
 /// True for the URL of an object store, which names a published folder there.
