@@ -36,10 +36,11 @@ const READERS_OF_CELLS: [&str; 8] = [
 /// asks for it, or to compare it with the times of files, which are told by no other. It jumps, so
 /// nothing is ordered or timed by it.
 const WALL_CLOCK: &str = "SystemTime";
-const READERS_OF_THE_CLOCK: [&str; 9] = [
+const READERS_OF_THE_CLOCK: [&str; 10] = [
     "durability/src/checkpoint.rs",
     "durability/src/progress.rs",
     "files/src/footer_cache.rs",
+    "objects/src/object_cache.rs",
     "frazil/src/parameters.rs",
     "frazil/src/value/moments.rs",
     "types/src/statement_clock.rs",
