@@ -4,6 +4,7 @@
 //! The cost of a join is the rows it gives (C_out) plus what its hash table costs to fill and to look up,
 //! which is more where the table outgrows the cache. Which side is built falls out of the same comparison.
 
+use crate::equal_columns::Selectivities;
 use crate::join_graph::{Directed, Graph, Set};
 use frazil_plan::JoinKind;
 use std::collections::HashMap;
@@ -48,6 +49,7 @@ pub fn search(graph: &Graph) -> Vec<Node> {
 
 struct Search<'a> {
     graph: &'a Graph,
+    selectivities: Selectivities,
     neighbours: Vec<Set>,
     nodes: Vec<Node>,
     best: HashMap<Set, usize>,
@@ -69,6 +71,7 @@ impl<'a> Search<'a> {
             .collect();
         Search {
             graph,
+            selectivities: Selectivities::of(&graph.predicates),
             neighbours: neighbours(graph),
             best: nodes.iter().enumerate().map(|(i, n)| (n.set, i)).collect(),
             nodes,
@@ -223,13 +226,7 @@ impl<'a> Search<'a> {
     fn combine(&self, left: usize, right: usize) -> Option<Node> {
         let (a, b) = (&self.nodes[left], &self.nodes[right]);
         let set = a.set | b.set;
-        let kept: f64 = self
-            .graph
-            .predicates
-            .iter()
-            .filter(|p| p.reads & !set == 0 && p.reads & !a.set != 0 && p.reads & !b.set != 0)
-            .map(|p| p.selectivity)
-            .product();
+        let kept = self.selectivities.of_join(a.set, b.set);
         match (self.directed(a), self.directed(b)) {
             (None, None) => {
                 let keyed = self.graph.predicates.iter().any(|p| joins(p.sides, a.set, b.set));

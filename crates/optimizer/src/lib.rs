@@ -13,6 +13,7 @@ pub mod cardinality;
 mod derived_groups;
 mod distinct_aggregates;
 mod early_probing;
+mod equal_columns;
 mod first_groups;
 mod first_matches;
 mod grouping_branches;
