@@ -160,6 +160,11 @@ impl BlockBytes {
         }
     }
 
+    /// True if the bytes are fetched from elsewhere.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.fetch.is_some()
+    }
+
     /// Checks the bytes of a range, which are fetched before. If they are damaged and there is another copy elsewhere,
     /// that one is fetched and checked.
     pub(crate) fn check_fetched<T>(&self, range: Range<u64>, check: impl Fn() -> Result<T>) -> Result<T> {

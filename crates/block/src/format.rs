@@ -346,12 +346,18 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
 /// Reads the header of a block, which is fetched before if the block is elsewhere.
 pub fn fetch_header(bytes: &BlockBytes) -> Result<Header> {
     bytes.fetch(0..HEADER_BYTES as u64)?;
-    let region = match bytes.as_slice().get(20..24) {
+    let region = || {
+        let length = bytes.as_slice().get(20..24);
         // A length that is damaged is found by `read_header`.
-        Some(length) => u64::from(u32::from_le_bytes(get(length, 0))).min(bytes.as_slice().len() as u64),
-        None => HEADER_BYTES as u64,
+        let length = length.map_or(0, |length| u32::from_le_bytes(get(length, 0)) as usize);
+        0..length.max(HEADER_BYTES).min(bytes.as_slice().len()) as u64
     };
-    bytes.check_fetched(0..region, || read_header(bytes.as_slice()))
+    let read = || read_header(bytes.as_slice());
+    match bytes.check_fetched(region(), read) {
+        // The length itself may have been damaged: it has been fetched anew by now.
+        Err(_) if bytes.is_elsewhere() => bytes.check_fetched(region(), read),
+        header => header,
+    }
 }
 
 /// The part of a block that was opened which the header's checksum covers.

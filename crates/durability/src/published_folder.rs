@@ -192,8 +192,8 @@ impl PublishedFolder {
         let written =
             replace_file(vfs, &numbered, &bytes).and_then(|()| write_replacement(vfs, &newest, &bytes));
         if let Err(error) = written {
-            // A manifest that is there already belongs to another PUBLISH.
-            if error.state() != SqlState::OBJECT_IN_USE {
+            // In an object store nobody knows whose manifest has the name now. The next PUBLISH removes a left-over.
+            if !vfs.is_elsewhere() {
                 let _ = vfs.remove(&numbered);
             }
             return Err(taken(error).into());
@@ -333,7 +333,11 @@ fn refuse_inner(vfs: &dyn Vfs, folder: &Path) -> Result<()> {
     let above = folder.ancestors().skip(1).take(2);
     for above in above.filter(|above| !above.as_os_str().is_empty()) {
         let marker = above.join(MARKER);
-        let found = vfs.entry(&marker).map_err(|e| io_error("open", &marker, &e))?;
+        let found = match vfs.entry(&marker) {
+            // Credentials may be limited to the folder.
+            Err(e) if vfs.is_elsewhere() && e.kind() == io::ErrorKind::PermissionDenied => None,
+            found => found.map_err(|e| io_error("open", &marker, &e))?,
+        };
         let is_published = found == Some(Entry::File)
             && read_file(vfs, &marker)?.is_some_and(|bytes| bytes.starts_with(MARKER_TEXT.as_bytes()));
         if is_published {

@@ -105,10 +105,12 @@ impl FileAccess {
             FileAccess::Folders(_) if is_object(path) => self.has(path),
             FileAccess::Folders(_) => walked(path).is_ok_and(|resolved| self.has(&resolved)),
         };
-        match is_allowed {
-            true => Ok(()),
-            false => Err(self.denied(path)),
+        if is_allowed {
+            return Ok(());
         }
+        // A URL that holds a password is refused without being shown.
+        path.to_str().and_then(ObjectUrl::parse).transpose()?;
+        Err(self.denied(path))
     }
 
     /// The same for a pattern of files: all that its letters may stand for is in an allowed folder.

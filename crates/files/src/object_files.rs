@@ -41,9 +41,7 @@ impl ObjectFiles {
     /// The object that a path names; `None` for a path of this machine. 58P01 for an object that is not there, and the
     /// errors of [`ObjectStore`].
     pub(crate) fn find(&self, path: &Path, cancel: &Cancel) -> Result<Option<Arc<ObjectFile>>> {
-        let Some(url) = url_of(path)? else {
-            return Ok(None);
-        };
+        // Keys that a pattern has found may have letters that no URL has.
         let known = self
             .0
             .lock()
@@ -53,6 +51,9 @@ impl ObjectFiles {
         if let Some(known) = known {
             return Ok(Some(known));
         }
+        let Some(url) = url_of(path)? else {
+            return Ok(None);
+        };
         let store = ObjectStore::open(&url)?;
         let Some(meta) = store.meta(&url, cancel)? else {
             let message = format!("could not read \"{url}\": there is no such object");

@@ -22,15 +22,12 @@ pub(crate) fn folder_at(path: &Path, cancel: &Cancel) -> Result<Option<(Arc<dyn 
     Ok(Some((Arc::new(vfs), url_path(&url))))
 }
 
-/// 0A000 for a URL where a directory of the operating system is needed.
+/// 0A000 for a URL where a directory of the operating system is needed, 22023 for one that holds a password.
 pub(crate) fn refuse_url(path: &Path, what: &str, hint: &str) -> Result<()> {
-    match is_url(path) {
-        false => Ok(()),
-        true => {
-            let message = format!(
-                "{what} in an object store is not supported: \"{}\"",
-                path.display()
-            );
+    match path.to_str().and_then(ObjectUrl::parse).transpose()? {
+        None => Ok(()),
+        Some(url) => {
+            let message = format!("{what} in an object store is not supported: \"{url}\"");
             Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message).with_hint(hint))
         }
     }

@@ -133,6 +133,10 @@ impl ObjectStore {
         let mut found: Vec<ObjectMeta> = (listed.said(&request)?.into_iter())
             .filter(|object| object.location.as_ref().starts_with(prefix.key()))
             .map(|object| meta_of(prefix.with_key(object.location.as_ref()), object))
+            .map(|meta| match self.kind {
+                Some(StoreKind::Azure) => with_quotes(meta),
+                _ => meta,
+            })
             .collect();
         found.sort_unstable_by(|a, b| a.url.key().cmp(b.url.key()));
         let above = |object: &ObjectMeta| {
@@ -295,6 +299,16 @@ fn meta_of(url: ObjectUrl, meta: object_store::ObjectMeta) -> ObjectMeta {
         bytes: meta.size,
         version: meta.e_tag,
     }
+}
+
+/// The facts with the version as HTTP writes it, in quotes, which Azure's listings leave out.
+fn with_quotes(mut meta: ObjectMeta) -> ObjectMeta {
+    if let Some(version) = &mut meta.version
+        && !version.ends_with('"')
+    {
+        *version = format!("\"{version}\"");
+    }
+    meta
 }
 
 /// The key of an object as the client takes it. 42809 for a URL that ends at a `/` or has no key, 22023 as of

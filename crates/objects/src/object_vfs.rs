@@ -33,6 +33,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes up to which a file is written by one request. Longer ones are sent in parts.
 const MOST_IN_ONE_PUT: usize = 8 << 20;
+/// Bytes of the longest object that is read as a whole. The manifest of a database of 100 TB has fewer.
+const MOST_WHOLE: u64 = 1 << 30;
 /// Most times that a file is read anew because it changed between two requests.
 const MOST_TRIES: usize = 4;
 
@@ -151,6 +153,12 @@ impl ObjectVfs {
                 && before.version == meta.version
             {
                 return Ok(bytes);
+            }
+            if meta.bytes > MOST_WHOLE {
+                return Err(io::Error::other(format!(
+                    "{url} has {} bytes: it is not of a published folder",
+                    meta.bytes
+                )));
             }
             let mut bytes = vec![0; meta.bytes as usize];
             tries += 1;
