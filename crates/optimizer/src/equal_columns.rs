@@ -1,8 +1,8 @@
 //! Classes of columns that the equalities between relations make equal.
 //!
-//! Queries often state an equality that follows from others: `a = b`, `b = c` and `a = c`. Once two of the relations are
-//! joined, the two equalities that lead to the third keep the same rows, so an estimate that multiplies their
-//! selectivities is far too small. Of equalities of one class that a join has to check, it counts one.
+//! Queries often state an equality that follows from others: `a = b`, `b = c` and `a = c`. Once two of the relations
+//! are joined, the two equalities that lead to the third keep the same rows, so an estimate that multiplies their
+//! selectivities is far too small. A join counts one equality of each class.
 
 use crate::join_graph::{Predicate, Set};
 use frazil_plan::{ColumnId, ExprKind};
@@ -54,7 +54,7 @@ impl Selectivities {
     }
 }
 
-/// For each predicate the class of its columns as a bit; 0 if it is no equality of two columns.
+/// The class of each predicate's columns as a bit; 0 if it is not an equality of two columns.
 fn classes(predicates: &[Predicate]) -> Vec<u64> {
     let pairs: Vec<Option<[ColumnId; 2]>> = predicates.iter().map(columns_of).collect();
     let mut above: HashMap<ColumnId, ColumnId> = HashMap::new();
@@ -89,10 +89,10 @@ fn columns_of(predicate: &Predicate) -> Option<[ColumnId; 2]> {
     let ExprKind::Compare(_, l, r) = &predicate.expr.kind else {
         return None;
     };
-    match (&l.kind, &r.kind) {
-        (ExprKind::Column(l), ExprKind::Column(r)) => Some([*l, *r]),
-        _ => None,
-    }
+    let (ExprKind::Column(l), ExprKind::Column(r)) = (&l.kind, &r.kind) else {
+        return None;
+    };
+    Some([*l, *r])
 }
 
 #[cfg(test)]
