@@ -118,7 +118,7 @@ def refused(con, sql):
 @pytest.mark.parametrize("form", ["csv", "parquet", "json", "csv.gz", "csv.zst"])
 def test_rows_go_out_and_come_back(store, rows, form):
     rows.execute(f"copy t to 's3://lake/out/t.{form}'")
-    read = rows.execute(f"select count(*), sum(i), max(s) from 's3://lake/out/t.{form}'").fetchall() if form != "csv" else None
+    read = rows.execute(f"select count(*), sum(i), max(s) from 's3://lake/out/t.{form}'").fetchall() if not form.startswith("csv") else None
     assert read in (None, [(200000, 20000100000, "row 99999")])
     rows.execute("create table u (i integer, s text, d date)")
     rows.execute(f"copy u from 's3://lake/out/t.{form}'")

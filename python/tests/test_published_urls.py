@@ -30,7 +30,8 @@ server.stop()
 def store(tmp_path_factory):
     """A client of a store with the bucket `lake`, by whose address and key this process and its children find it."""
     running = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    host, port = running.stdout.readline().split()
+    # The server says something of its own first.
+    host, port = next(line.split() for line in running.stdout if line.startswith("127."))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
         patched.setenv("AWS_ALLOW_HTTP", "true")
