@@ -10,8 +10,6 @@ evaluates all of its filters again, so a scan may leave a filter out, but it mus
 import datetime
 import decimal
 
-from pyspark.sql import Column, DataFrame, types
-
 #: The types of columns that `filters_of` compares: in Frazil without sizes, in Spark without sizes. Floats are left out
 #: because of NaN and -0.0, char(n) because of its blanks, timestamptz because of time zones.
 COMPARED = {
@@ -150,6 +148,8 @@ def _text(value, attribute):
 
 def fits_word(kind):
     """True for decimals whose digits fit an integer of 8 bytes."""
+    from pyspark.sql import types
+
     return isinstance(kind, types.DecimalType) and kind.precision <= 18
 
 
@@ -173,6 +173,8 @@ def sized(frame, shape, size):
 
 def _shown(spark, attribute, kind):
     """A column of Spark as its type is shown."""
+    from pyspark.sql import Column
+
     sql = spark._jvm.org.apache.spark.sql
     if fits_word(kind):
         attribute = sql.catalyst.expressions.MakeDecimal(attribute, kind.precision, kind.scale, True)
@@ -181,6 +183,8 @@ def _shown(spark, attribute, kind):
 
 def frame_of(spark, plan):
     """The frame of a logical plan."""
+    from pyspark.sql import DataFrame
+
     return DataFrame(spark._jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
