@@ -23,7 +23,7 @@ pub enum FileAccess {
     /// All that the process may open.
     #[default]
     On,
-    /// Those in these folders and the folders below them. The paths are absolute, without links. URLs name the objects
+    /// Files in these folders and the folders below them. The paths are absolute, without links. URLs name the objects
     /// below a key of a store (`s3://bucket/folder`).
     Folders(Arc<[PathBuf]>),
     /// None.

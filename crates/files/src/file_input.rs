@@ -38,7 +38,7 @@ pub(crate) struct FileInput {
 
 enum Source {
     Regular(File),
-    /// What a compressed regular file, or an object, holds.
+    /// The contents of a compressed regular file, or of an object.
     Decoded(Box<dyn Read + Send>),
     /// A pipe or device: a thread of its own reads it, because opening and reading it may wait for a writer for ever.
     /// Once the receiver is gone the thread ends with the next piece.

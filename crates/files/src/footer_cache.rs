@@ -46,7 +46,7 @@ impl Default for FooterCache {
     }
 }
 
-/// What tells files apart.
+/// The facts that tell files apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum FileId {
     /// Number of a file system, and of a file in it.

@@ -28,7 +28,7 @@ struct Inner {
     held: Mutex<Held>,
 }
 
-/// What was read.
+/// Bytes that were read.
 #[derive(Debug, Default)]
 struct Held {
     /// For each column, the range that was read last: readers of a column go from front to back.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub struct ParquetReader {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
-    /// Where the reader reads an object.
+    /// The ranges that are read of an object; `None` for a file of this machine.
     ranges: Option<ParquetRanges>,
     limits: ReadLimits,
     columns: Vec<ColumnDef>,

@@ -26,7 +26,7 @@ pub struct PartFile {
     to: To,
 }
 
-/// Where the bytes go.
+/// The place that the bytes go to.
 #[derive(Debug)]
 enum To {
     /// A file of this machine; `None` for what is written as it is.
