@@ -1,6 +1,9 @@
 """Spark on two executors that are processes of their own: the 22 queries of TPC-H have Frazil's answers."""
 
 import decimal
+import os
+import signal
+import subprocess
 
 import frazil
 import pytest
@@ -51,6 +54,35 @@ def test_tpch_has_the_same_answers(spark, tpch):
             if wrong:
                 failed[number] = wrong
     assert failed == {}
+
+
+def test_an_executor_that_is_killed_changes_no_answer(spark, tpch, tmp_path):
+    """Spark runs the task again that an executor left in the middle of its rows, and what it had read is not counted twice."""
+    killed = str(tmp_path / "killed")
+
+    def kills_its_executor(batches):
+        for at, batch in enumerate(batches):
+            if at == 1:
+                try:
+                    os.close(os.open(killed, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    yield batch
+                    continue
+                # The parent forks the interpreters of tasks; its own is the executor.
+                parent, command = process("ppid=", os.getppid()), "args="
+                assert "CoarseGrainedExecutorBackend" in process(command, parent)
+                os.kill(int(parent), signal.SIGKILL)
+            yield batch
+
+    def process(what, pid):
+        return subprocess.run(["ps", "-ww", "-o", what, "-p", str(pid)], capture_output=True, text=True, check=True).stdout.strip()
+
+    lines = spark_session.load(spark, tpch, "lineitem", columns="l_orderkey,l_quantity")
+    counted = lines.mapInArrow(kills_its_executor, lines.schema).selectExpr("count(*)", "sum(l_orderkey)", "sum(l_quantity)").first()
+    with frazil.connect(tpch, read_only=True) as con:
+        expected = con.execute("select count(*), sum(l_orderkey), sum(l_quantity) from lineitem").fetchone()
+    assert os.path.exists(killed)
+    assert tuple(counted) == expected
 
 
 def rounded(rows):
