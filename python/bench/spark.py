@@ -109,11 +109,17 @@ def main():
     for turn in range(given.rounds):
         for number in queries:
             for side in sides if turn % 2 == 0 else sides[::-1]:
-                took, rows = timed(side, spark, given.folder, tpch_data.query(number))
+                try:
+                    took, rows = timed(side, spark, given.folder, tpch_data.query(number))
+                except Exception as error:  # noqa: BLE001 - Py4J's errors share no other class
+                    wrong.append(f"query {number} {side.__name__}: {str(error)[:500]}")
+                    times.setdefault((number, side), []).append(math.inf)
+                    continue
                 times.setdefault((number, side), []).append(took)
                 difference = differs(number, rows, expected[number])
                 if difference:
                     wrong.append(f"query {number} {side.__name__}: {difference}")
+                print(f"round {turn + 1}, query {number} {side.__name__}: {took:.2f} s", file=sys.stderr, flush=True)
     spark.stop()
     ratios = {}
     for number in queries:

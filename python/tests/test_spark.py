@@ -222,7 +222,7 @@ def test_filters_of_a_condition_keep_its_rows(spark, values):
     from frazil import _frazil, _spark_plans
 
     frame = load(spark, values, "v")
-    frame.createOrReplaceTempView("v_of_test")
+    _spark_plans.outline(spark, frame.schema, "v").createOrReplaceTempView("v_of_test")
     simple = list(simple_conditions())
     conditions = [condition for _, condition in simple] + list(other_conditions())
     with _frazil.open_reader(values) as connection:
@@ -359,6 +359,27 @@ def test_a_small_table_is_given_whole_to_a_join(spark, values):
     frame = frazil.spark.sql(spark, values, "select a.id from v a, v b, s where a.id = s.id and s.k = b.n")
     plan = frame._jdf.queryExecution().executedPlan().toString()
     assert "BroadcastHashJoin" in plan and "SortMergeJoin" not in plan and "NestedLoop" not in plan, plan
+
+
+def test_the_size_of_a_table_is_that_of_its_values_in_memory(spark, tmp_path):
+    """A column that its codes make small is not small in the memory of each task of a join."""
+    import frazil.spark
+    from frazil import _spark_plans
+
+    with frazil.connect(tmp_path / "db") as con:
+        con.execute("create table same (k bigint not null, d date not null)")
+        con.execute("insert into same select 7, date '2024-01-01' + i / 40000 from generate_series(0, 199999) r(i)")
+        con.execute("freeze table same order by d")
+
+    def size(query):
+        plan = frazil.spark.sql(spark, tmp_path / "db", query)._jdf.queryExecution().optimizedPlan()
+        leaf = next(iter(_spark_plans.each(plan.collectLeaves())))
+        return leaf.stats().sizeInBytes()
+
+    assert size("select k from same") == 200_000 * 8
+    assert size("select k, d from same") == 200_000 * 12
+    # Chunks that a filter rules out do not count.
+    assert 40_000 * 12 <= size("select k from same where d = date '2024-01-05'") < 120_000 * 12
 
 
 def test_a_query_is_what_it_says(spark, values, typed):

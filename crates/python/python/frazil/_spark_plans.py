@@ -33,14 +33,16 @@ OPERATORS = {
 }
 #: Operators that depend on those columns of their inputs alone that their expressions name.
 NAMING = {"Project", "Filter", "Aggregate", "Join", "Sort", "Window", "Expand", "GlobalLimit", "LocalLimit"}
+#: The metadata by which `scans` knows the columns of an outline.
+MARK = "frazil.table"
 #: Most values of a list of IN that a scan is given.
 MOST_VALUES = 1000
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def scans(plan, is_needed_above=frozenset()):
-    """Yields the scans of an optimized plan, those of its subqueries included: the options of the data source, the names of
-    the columns that the plan needs, and the condition directly above the scan with its attributes by id, or None."""
+    """Yields the outlines in an optimized plan, those of its subqueries included: the mark, the names of the columns that the
+    plan needs, and the condition directly above the outline with its attributes by id, or None."""
     needed = set(is_needed_above) | ids(plan.output())
     nodes = list(_nodes(plan, None))
     for node, _ in nodes:
@@ -51,12 +53,30 @@ def scans(plan, is_needed_above=frozenset()):
     for node, parent in nodes:
         for inner in each(node.subqueries()):
             yield from scans(inner, needed)
-        if simple_name(node) in ("DataSourceV2ScanRelation", "DataSourceV2Relation"):
-            relation = node.relation() if simple_name(node) == "DataSourceV2ScanRelation" else node
+        mark = _mark(node)
+        if mark is not None:
             names = {identity(column): column.name() for column in each(node.output())}
             columns = {name for number, name in names.items() if number in needed}
             has_filter = parent is not None and simple_name(parent) == "Filter"
-            yield relation.options(), columns, (parent.condition(), names) if has_filter else None
+            yield mark, columns, (parent.condition(), names) if has_filter else None
+
+
+def outline(spark, shape, mark):
+    """A frame that has the columns of a table and no rows, to plan a query. Spark's planner does not know that there are none."""
+    from pyspark.sql import DataFrame, types
+
+    marked = [types.StructField(field.name, field.dataType, field.nullable, {**field.metadata, MARK: mark}) for field in shape]
+    no_rows = spark.sparkContext._jsc.emptyRDD().rdd()
+    return DataFrame(spark._jsparkSession.applySchemaToPythonRDD(no_rows, types.StructType(marked).json()), spark)
+
+
+def _mark(node):
+    """The mark of an outline; None if a node is anything else."""
+    if simple_name(node) != "LogicalRDD":
+        return None
+    column = next(each(node.output()), None)
+    about = None if column is None else column.metadata()
+    return about.getString(MARK) if about is not None and about.contains(MARK) else None
 
 
 def _nodes(plan, parent):
@@ -161,8 +181,8 @@ def sized(frame, shape, size):
     none = scala.Option.empty()
     unordered = getattr(getattr(scala.collection.immutable, "Nil$"), "MODULE$")
     unknown = sql.catalyst.plans.physical.UnknownPartitioning(0)
-    # Statistics hold a number of Scala, which Python cannot hand over: those of a range are taken, whose rows have 16 bytes.
-    statistics = scala.Option.apply(spark.range(size // 16)._jdf.queryExecution().optimizedPlan().stats())
+    # Statistics hold a number of Scala, which Python cannot hand over: those of a range are taken, whose rows have 8 bytes.
+    statistics = scala.Option.apply(spark.range(size // 8)._jdf.queryExecution().analyzed().stats())
     output, session = execution.analyzed().output(), spark._jsparkSession
     rows = sql.execution.LogicalRDD(
         output, execution.toRdd(), unknown, unordered, False, none, session, statistics, none, False

@@ -25,6 +25,7 @@ source once for all places where a query has the frame, so that a union of two s
 
 import decimal
 import json
+import math
 import os
 import re
 import uuid
@@ -36,7 +37,7 @@ from pyspark.sql import datasource, types
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from . import _frazil, _spark_plans
-from ._partitions import lasting, partitions
+from ._partitions import ROWS, lasting, partitions
 
 __all__ = ["FrazilDataSource", "register", "sql"]
 
@@ -77,19 +78,14 @@ def sql(spark, path, query):
     spark._jsparkSession.sessionState().sqlParser().parseQuery(query)
     # The names of the tables hide nothing in the session of the caller.
     inner = type(spark)(spark.sparkContext, spark._jsparkSession.cloneSession())
-    register(inner)
-    whole = _run(inner, query, {table.name: table.frame(inner, path) for table in tables})
-    found = list(_spark_plans.scans(whole._jdf.queryExecution().optimizedPlan()))
+    outlines = {table.name: _spark_plans.outline(inner, table.shape, table.name) for table in tables}
+    found = list(_spark_plans.scans(_run(inner, query, outlines)._jdf.queryExecution().optimizedPlan()))
     for table in tables:
-        table.narrow([scan for scan in found if scan[0].get(_MARK) == table.mark])
+        table.narrow([scan for scan in found if scan[0] == table.name])
     planned = _run(inner, query, {table.name: table.planned_frame(inner, path) for table in tables})
     return _spark_plans.frame_of(spark, planned._jdf.queryExecution().analyzed())
 
 
-#: The option by which `sql` knows its own scans in a plan. It has no meaning for the data source.
-_MARK = "mark"
-#: The option with the names of decimals that travel as integers, in JSON.
-_WORDS = "words"
 _TABLES = "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'"
 
 
@@ -97,7 +93,7 @@ def _tables_in(path, query):
     """The tables whose names are in a query, and the path of their snapshot, if a published folder has more than one."""
     with _frazil.open_reader(path) as connection:
         names = _named([name for (name,) in connection.execute(_TABLES).fetchall()], query)
-        tables = [_Table(name, _frazil.columns(connection, name), _bytes(connection, name)) for name in names]
+        tables = [_Table(name, _frazil.columns(connection, name)) for name in names]
         return tables, os.fspath(_frazil.snapshot_path(connection, path) or path)
 
 
@@ -126,11 +122,6 @@ def _occurs(name, query, flags=0):
     return re.search(f"{re.escape(_quoted(name)[1:-1])}|{re.escape(name)}", query, flags) is not None
 
 
-def _bytes(connection, name):
-    quoted = '"' + name.replace('"', '""') + '"'
-    return connection.execute("select pg_relation_size($1::regclass)", [quoted]).fetchone()[0]
-
-
 def _run(spark, query, frames):
     """The frame of a query in a session whose views are tables."""
     for name, frame in frames.items():
@@ -145,10 +136,10 @@ def _whole(query):
 
 def _run_connected(spark, path, query, tables):
     """The frame of a query in which tables hide what the session calls by their names."""
-    views = [(table, f"frazil_{table.mark}") for table in tables]
+    views = [(table, f"frazil_{uuid.uuid4().hex}") for table in tables]
     try:
         for table, view in views:
-            table.frame(spark, path).createOrReplaceTempView(view)
+            table.whole_frame(spark, path).createOrReplaceTempView(view)
         hiding = ", ".join(f"{_quoted(table.name)} as (table {view})" for table, view in views)
         return spark.sql(f"with {hiding} {_whole(query)}" if tables else _whole(query))
     finally:
@@ -159,10 +150,8 @@ def _run_connected(spark, path, query, tables):
 class _Table:
     """A table as `sql` shows it to a query."""
 
-    def __init__(self, name, columns, size):
+    def __init__(self, name, columns):
         self.name = name
-        #: The bytes of all columns.
-        self.size = size
         #: The types of the columns in Frazil.
         self.kinds = {column: kind for column, kind, _ in columns}
         #: All columns.
@@ -171,7 +160,6 @@ class _Table:
         self.read = self.shape
         #: The filters of the scan.
         self.filters = []
-        self.mark = uuid.uuid4().hex
 
     def narrow(self, scans):
         """Leaves out the columns that no scan of the table needs, and the rows that fail a condition that all scans have."""
@@ -181,26 +169,26 @@ class _Table:
         self.read = types.StructType([field for field in self.shape if field.name in needed])
         found = [[] if above is None else _spark_plans.filters_of(*above, self.kinds) for _, _, above in scans]
         self.filters = [one for one in found[0] if all(one in others for others in found)] if found else []
-        self.mark = uuid.uuid4().hex
 
-    def frame(self, spark, path):
-        """The table with all columns: NULL in the place of those that are not read, because a query may name columns whose
-        values do not count."""
-        return self._with_all_columns(self._reader(spark, self.read).load(path))
+    def whole_frame(self, spark, path):
+        return spark.read.format("frazil").schema(self.shape).option("table", self.name).load(path)
 
     def planned_frame(self, spark, path):
-        """The same for Spark's planner: it knows the size of the rows, and decimals that have few digits travel as integers."""
-        words = [field.name for field in self.read if _spark_plans.fits_word(field.dataType)]
-        shape = types.StructType([_as_word(field) if field.name in words else field for field in self.read])
-        frame = self._reader(spark, shape).option(_WORDS, json.dumps(words)).load(path)
-        size = self.size * _width(spark, self.read) // _width(spark, self.shape)
-        return self._with_all_columns(_spark_plans.sized(frame, self.read, size))
+        """The table for Spark's planner: it knows the size of the rows, and decimals that have few digits travel as integers."""
+        shape = types.StructType([_as_word(field) if _spark_plans.fits_word(field.dataType) else field for field in self.read])
+        parts, rows = self._parts(path, spark.sparkContext.defaultParallelism)
+        frame = spark.range(0, len(parts), 1, max(1, len(parts))).mapInArrow(_reading(parts, shape), shape)
+        return self._with_all_columns(_spark_plans.sized(frame, self.read, rows * _width(spark, self.read)))
 
-    def _reader(self, spark, shape):
-        reader = spark.read.format("frazil").schema(shape).option("table", self.name).option(_MARK, self.mark)
-        return reader.option("filters", json.dumps(self.filters)) if self.filters else reader
+    def _parts(self, path, cores):
+        """The parts of the chunks that the filters leave, as many for each core, and their rows."""
+        asked = (path, self.name), self.read, self.kinds, self.filters
+        parts = _parts(*asked)
+        rows = sum(part.rows for part in parts)
+        return parts if len(parts) % cores == 0 else _parts(*asked, parts=cores * math.ceil(rows / ROWS / cores)), rows
 
     def _with_all_columns(self, frame):
+        """All columns: NULL in the place of those that are not read, because a query may name columns whose values do not count."""
         read = {field.name for field in self.read}
         columns = [
             _quoted(field.name) if field.name in read else f"cast(null as {field.dataType.simpleString()}) as {_quoted(field.name)}"
@@ -210,9 +198,16 @@ class _Table:
 
 
 def _width(spark, shape):
-    """The bytes of a row by Spark's estimate."""
+    """The bytes of a row's values by Spark's estimate. The size of a table in memory counts, not that of its codes: what
+    Spark gives whole to each task of a join has to fit there."""
     kind = spark._jvm.org.apache.spark.sql.types.DataType.fromJson
-    return 8 + sum(kind(field.dataType.json()).defaultSize() for field in shape)
+    return sum(kind(field.dataType.json()).defaultSize() for field in shape)
+
+
+def _parts(place, shape, kinds, filters, **sizes):
+    """The parts of a table that have the columns of a shape."""
+    texts = [field.name for field in shape if _is_text(kinds[field.name], field.dataType)]
+    return partitions(*place, [field.name for field in shape], filters, texts=texts, **sizes)
 
 
 def _quoted(name):
@@ -275,8 +270,7 @@ class FrazilDataSource(datasource.DataSource):
     def reader(self, schema):
         """Reads the columns of a schema, which are the table's or some of them."""
         shape, kinds = self._own()
-        words = json.loads(self.options.get(_WORDS, "[]"))
-        own = {field.name: _as_word(field) if field.name in words else field for field in shape}
+        own = {field.name: field for field in shape}
         for field in schema:
             known = own[_known(field.name, own, self._option("table"))]
             if known.dataType != field.dataType:
@@ -322,20 +316,34 @@ class Reader(datasource.DataSourceReader):
         self.place, self.schema, self.kinds, self.filters, self.sizes = place, schema, kinds, filters, sizes
 
     def partitions(self):
-        columns = [field.name for field in self.schema]
-        texts = [field.name for field in self.schema if _is_text(self.kinds[field.name], field.dataType)]
-        found = partitions(*self.place, columns, self.filters, texts=texts, **self.sizes)
+        found = _parts(self.place, self.schema, self.kinds, self.filters, **self.sizes)
         # Spark reads a partition of None if there is none.
         return [datasource.InputPartition(part) for part in found] or [datasource.InputPartition(None)]
 
     def read(self, partition):
         if partition.value is None:
             return
-        # Spark runs a task on each core.
-        shape = to_arrow_schema(self.schema, timezone="UTC")
-        for batch in partition.value.read(threads=1):
-            arrays = [_array(field, array) for field, array in zip(shape, batch.columns)]
-            yield pyarrow.RecordBatch.from_arrays(arrays, schema=shape)
+        yield from _batches(partition.value, self.schema)
+
+
+def _reading(parts, schema):
+    """Reads the parts whose numbers are in the batches that a task has."""
+
+    def read(batches):
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _batches(parts[number], schema)
+
+    return read
+
+
+def _batches(part, schema):
+    """The rows of a part as Spark's types."""
+    shape = to_arrow_schema(schema, timezone="UTC")
+    # Spark runs a task on each core.
+    for batch in part.read(threads=1):
+        arrays = [_array(field, array) for field, array in zip(shape, batch.columns)]
+        yield pyarrow.RecordBatch.from_arrays(arrays, schema=shape)
 
 
 def _as_word(field):
