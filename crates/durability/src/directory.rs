@@ -272,6 +272,11 @@ impl Directory {
         }
     }
 
+    /// True if [`Directory::follow`] asks an object store, which may not answer for half a minute.
+    pub fn follows_elsewhere(&self) -> bool {
+        self.following.as_ref().is_some_and(Following::is_elsewhere)
+    }
+
     /// True if it is read, and moves on to what others write in it.
     pub fn moves_on(&self) -> bool {
         self.following.is_some()

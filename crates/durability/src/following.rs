@@ -50,6 +50,11 @@
 //! A published folder has a manifest and segments, and no log ([`crate::published_folder`]). A reader moves to each new
 //! snapshot that PUBLISH puts in place of the one before, at the begin of its next statement.
 //!
+//! # Several sessions
+//!
+//! One session looks at a time ([`crate::looks`]), and it alone has the [`Place`]. Other sessions ask for what the last
+//! look found ([`Facts`]), which is under a lock that nobody holds while he reads a file.
+//!
 //! # What is not done
 //!
 //! Sequences are logged some values ahead, so a reader sees one where a crash would leave it.
@@ -60,6 +65,7 @@
 //! readers beside a writer belong on its machine.
 
 use crate::kept_changes::KeptChanges;
+use crate::looks::{Looks, Outcome};
 use crate::manifest::{ChunkRecord, Manifest};
 use crate::opening::Opening;
 use crate::published_snapshot::PublishedSnapshot;
@@ -168,9 +174,10 @@ pub(crate) fn read_beside_writer(
 pub(crate) struct Following {
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
+    looks: Looks,
+    /// Locked by the session whose turn it is to look.
     place: Mutex<Place>,
-    /// Number of looks at the end of the log that were begun.
-    begun: AtomicU64,
+    facts: Mutex<Facts>,
     /// Number of times that the log was found cut.
     moves: AtomicU64,
     /// As [`Opening::without_indexes`] said.
@@ -186,12 +193,33 @@ struct Place {
     mark: Option<Mark>,
     /// A manifest whose blocks are to be taken over, once there is a next version to show.
     coming: Option<Manifest>,
-    /// When the last look began that succeeded.
-    looked: Instant,
-    /// The number of that look among those that began.
-    done: u64,
     /// The tables of the store cannot be followed: the directory is read anew.
     is_lost: bool,
+}
+
+/// What is told of the place that a reader has reached.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    /// The end of what was read of the log.
+    position: WalPosition,
+    /// The place at which the log goes on behind the manifest that was read last.
+    manifest_lsn: Lsn,
+    /// The published snapshot that is shown.
+    published: Option<PublishedSnapshot>,
+    database: DatabaseId,
+}
+
+impl Facts {
+    fn of(place: &Place) -> Facts {
+        let shown = &place.restored.state.manifest;
+        let last = place.coming.as_ref().unwrap_or(shown);
+        Facts {
+            position: place.tail.reached(),
+            manifest_lsn: last.log.position,
+            published: shown.published,
+            database: shown.database,
+        }
+    }
 }
 
 impl fmt::Debug for Place {
@@ -212,19 +240,19 @@ impl Following {
         looked: Instant,
     ) -> Following {
         let (restored, tail, mark) = read;
+        let place = Place {
+            restored: of_store(restored, store),
+            tail,
+            mark,
+            coming: None,
+            is_lost: false,
+        };
         Following {
             vfs: vfs.clone(),
             path: path.to_path_buf(),
-            place: Mutex::new(Place {
-                restored: of_store(restored, store),
-                tail,
-                mark,
-                coming: None,
-                looked,
-                done: 0,
-                is_lost: false,
-            }),
-            begun: AtomicU64::new(0),
+            looks: Looks::since(looked),
+            facts: Mutex::new(Facts::of(&place)),
+            place: Mutex::new(place),
             moves: AtomicU64::new(0),
             without_indexes: false,
         }
@@ -238,8 +266,8 @@ impl Following {
         }
     }
 
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(|e| e.into_inner())
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Number of times that the directory was read anew since it was opened, because the log was cut.
@@ -249,45 +277,51 @@ impl Following {
 
     /// The end of what was read of the log.
     pub fn position(&self) -> WalPosition {
-        self.place().tail.reached()
+        self.facts().position
     }
 
     /// The id of the database that the directory holds.
     pub fn database(&self) -> DatabaseId {
-        self.place().restored.state.manifest.database
+        self.facts().database
     }
 
     /// The place at which the log goes on behind the manifest that was read last.
     pub fn manifest_lsn(&self) -> Lsn {
-        let place = self.place();
-        let manifest = place.coming.as_ref().unwrap_or(&place.restored.state.manifest);
-        manifest.log.position
+        self.facts().manifest_lsn
     }
 
     /// The published snapshot that is shown.
     pub fn published(&self) -> Option<PublishedSnapshot> {
-        self.place().restored.state.manifest.published
+        self.facts().published
+    }
+
+    /// True if a look is a request over a network.
+    pub fn is_elsewhere(&self) -> bool {
+        self.vfs.is_elsewhere()
     }
 
     /// Shows in a store what was durable when this was called, or `lag` before.
     /// A directory in an object store is looked at once a second at most.
     pub fn follow(&self, store: &Store, lag: Duration, cancel: &Cancel) -> Result<()> {
-        let lag = match self.vfs.is_elsewhere() {
+        let lag = match self.is_elsewhere() {
             true => lag.max(LEAST_LAG_ELSEWHERE),
             false => lag,
         };
-        let begun = self.begun.load(Ordering::Acquire);
-        let mut place = self.place();
-        // Somebody else has looked meanwhile, and began to do so after this was called.
-        let is_fresh = place.done > begun || !lag.is_zero() && place.looked.elapsed() <= lag;
-        if is_fresh && !place.is_lost {
+        let Some(turn) = self.looks.turn(lag, cancel)? else {
             return Ok(());
-        }
-        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
-        let looked = Instant::now();
-        self.look(&mut place, store, cancel)?;
-        (place.looked, place.done) = (looked, number);
-        Ok(())
+        };
+        let mut place = self.place.lock().unwrap_or_else(|e| e.into_inner());
+        let looked = cancel.during(|| self.look(&mut place, store, cancel));
+        *self.facts() = Facts::of(&place);
+        // A published snapshot is replaced as a whole, so a failure leaves the one that is shown.
+        let is_whole = !place.is_lost || self.is_elsewhere();
+        drop(place);
+        turn.end(match looked.clone() {
+            Ok(()) => Outcome::Seen,
+            Err(error) if is_whole => Outcome::Failed(error),
+            Err(error) => Outcome::Lost(error),
+        });
+        looked
     }
 
     fn look(&self, place: &mut Place, store: &Store, cancel: &Cancel) -> Result<()> {
@@ -411,10 +445,9 @@ impl Following {
             tail,
             mark,
             coming: None,
-            looked: place.looked,
-            done: place.done,
             is_lost: false,
         };
+        *self.facts() = Facts::of(place);
         self.moves.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

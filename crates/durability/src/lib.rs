@@ -37,6 +37,7 @@ mod following;
 pub mod format_version;
 mod inspect;
 pub mod kept_changes;
+mod looks;
 pub mod manifest;
 mod manifest_keys;
 mod manifest_references;

@@ -110,9 +110,11 @@ impl TableRecord {
         chunks.chain(behind)
     }
 
-    /// The places of its blocks.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = SegmentPlace> {
-        self.chunks.iter().map(|chunk| chunk.block)
+    /// The places of its blocks and marks of deleted rows.
+    pub(crate) fn places(&self) -> impl Iterator<Item = SegmentPlace> {
+        let of_chunk =
+            |chunk: &ChunkRecord| std::iter::once(chunk.block).chain(chunk.deleted.map(|(place, _)| place));
+        self.chunks.iter().flat_map(of_chunk)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::manifest::{ChunkRecord, LogPlace, Manifest};
 use crate::progress::CheckpointCause;
 use crate::published_folder::{NotInstalled, PublishedFolder};
 use crate::published_snapshot::PublishedSnapshot;
-use crate::segment::{fetch_headers, open_segment};
+use crate::segment::{fetch_headers, looked_over, open_segments};
 use crate::state::named_segments;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{Lsn, SegmentPlace};
@@ -81,6 +81,18 @@ impl Directory {
         watch: CopyWatch<'_>,
     ) -> Result<Publication> {
         self.check_writable()?;
+        watch
+            .cancel
+            .during(|| self.publish_stopped(vfs, to, options, watch))
+    }
+
+    fn publish_stopped(
+        &self,
+        vfs: &dyn Vfs,
+        to: &Path,
+        options: &PublishOptions,
+        watch: CopyWatch<'_>,
+    ) -> Result<Publication> {
         let database = self.files.state_at_once().manifest.database;
         let mut folder = PublishedFolder::open(vfs, to, database)?;
         let source = CheckpointSource::of(self, CheckpointCause::Publish, "publish")?;
@@ -156,9 +168,12 @@ fn present(
     let Some(newest) = &folder.newest else {
         return Ok(HashMap::new());
     };
+    let named: Vec<u64> = named_segments(newest).into_iter().collect();
+    let looked = looked_over(&*folder.vfs, &folder.path, (named.len(), named.len()))?;
+    let vfs = looked.as_deref().unwrap_or(&*folder.vfs);
     let mut segments = HashMap::new();
-    for number in named_segments(newest) {
-        match open_segment(&*folder.vfs, &folder.path, number) {
+    for (number, file) in open_segments(vfs, &folder.path, &named) {
+        match file {
             Ok(file) => drop(segments.insert(number, file)),
             // The blocks of a damaged segment are copied anew.
             Err(error) if error.state().is_of_data() => {}
@@ -170,7 +185,7 @@ fn present(
         let chunks = tables.flat_map(|t| t.chunks.iter().map(|c| ((t.entry.id, c.number), c.clone())));
         chunks.collect()
     };
-    fetch_headers(&segments, newest.tables.iter().flat_map(|table| table.blocks()));
+    fetch_headers(&segments, newest.places());
     let known = chunks_of(newest);
     let mut present = HashMap::new();
     for (key, chunk) in chunks_of(&source.manifest) {
@@ -202,9 +217,10 @@ fn is_same_block(
     let Some(file) = segments.get(&known.segment) else {
         return Ok(false);
     };
-    // A block that is damaged in the folder is copied anew.
-    let Ok(known) = open_block(file, known.offset, known.bytes) else {
-        return Ok(false);
+    let known = match open_block(file, known.offset, known.bytes) {
+        // A block that is damaged in the folder is copied anew.
+        Err(error) if error.state().is_of_data() => return Ok(false),
+        opened => opened?,
     };
     let Some(file) = source.segments.get(&wanted.segment) else {
         return Err(Error::internal("a manifest names a segment that is not open"));

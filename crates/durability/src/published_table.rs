@@ -5,6 +5,7 @@ use crate::manifest::{Manifest, TableRecord};
 use crate::published_folder::{open_snapshot_manifest, snapshot_at};
 use crate::reading::read_manifest;
 use crate::restore::{restore_alone, restore_catalog};
+use crate::state::named_segments;
 use frazil_catalog::{QualifiedName, TableEntry};
 use frazil_storage::TableSnapshot;
 use frazil_types::{Error, Result, SqlState};
@@ -77,7 +78,7 @@ fn restored(
         },
         ..record.clone()
     };
-    restore_alone(vfs, folder, &bare)
+    restore_alone(vfs, folder, &bare, named_segments(manifest).len())
 }
 
 /// Opens a table of a published folder of the operating system: see [`published_table`].

@@ -37,7 +37,8 @@ pub(crate) fn restore_and_recover(
     let mut faults = Faults::new();
     loop {
         let losses = opening.salvages.then(Losses::default);
-        let mut restored = restore::restore(&**vfs, path, manifest, &faults, losses)?;
+        let restore = || restore::restore(&**vfs, path, manifest, &faults, losses);
+        let mut restored = opening.cancel.during(restore)?;
         let (table, error) = match recover(vfs, path, &mut restored, opening) {
             // Salvage needs no index: it reads whole tables, and rows that indexes would refuse.
             Ok(recovered) if !opening.builds_indexes() => return Ok((restored, recovered)),

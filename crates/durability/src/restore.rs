@@ -6,7 +6,7 @@ use crate::manifest::{Manifest, TableRecord};
 use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::restored_chunk::restore_chunk;
 use crate::salvage::{Losses, salvage_table};
-use crate::segment::{fetch_headers, open_segment};
+use crate::segment::{fetch_headers, looked_over, open_segment, open_segments};
 use crate::sequences::SequenceRecord;
 use crate::state::{Places, State};
 use frazil_catalog::{Catalog, Entries, Relation, TableEntry};
@@ -14,7 +14,7 @@ use frazil_storage::{Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result};
 use frazil_vfs::{MappedFile, Vfs};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,15 @@ pub(crate) fn restore(
     mut losses: Option<Losses>,
 ) -> Result<Restored> {
     let catalog = restore_catalog(&manifest);
+    let named: HashSet<u64> = manifest.tables.iter().flat_map(TableRecord::segments).collect();
+    let looked = looked_over(vfs, directory, (named.len(), named.len()))?;
+    let vfs = looked.as_deref().unwrap_or(vfs);
     let mut segments = OpenedSegments::default();
+    if vfs.is_elsewhere() {
+        segments.open_elsewhere(vfs, directory, named)?;
+        // Those of all tables at once: many tables have one block.
+        fetch_headers(&segments.opened, manifest.places());
+    }
     let mut state = State::default();
     let mut tables = BTreeMap::new();
     for record in &manifest.tables {
@@ -89,9 +97,20 @@ pub(crate) fn restore(
     })
 }
 
-/// A table of a manifest, whose segments alone are opened.
-pub(crate) fn restore_alone(vfs: &dyn Vfs, directory: &Path, record: &TableRecord) -> Result<TableSnapshot> {
+/// A table of a manifest that names `all` segments, of which those of the table alone are opened.
+pub(crate) fn restore_alone(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    record: &TableRecord,
+    all: usize,
+) -> Result<TableSnapshot> {
+    let named: HashSet<u64> = record.segments().collect();
+    let looked = looked_over(vfs, directory, (named.len(), all))?;
+    let vfs = looked.as_deref().unwrap_or(vfs);
     let mut segments = OpenedSegments::default();
+    if vfs.is_elsewhere() {
+        segments.open_elsewhere(vfs, directory, named)?;
+    }
     segments.open_all(vfs, directory, record)?;
     let entry = Arc::new(record.entry_of_chunks().clone());
     restore_table(&segments.opened, record, entry, &mut Places::default())
@@ -135,6 +154,20 @@ struct OpenedSegments {
 }
 
 impl OpenedSegments {
+    /// Opens segments that are elsewhere, many at a time. A segment that is not there or cannot be opened fails when a
+    /// table needs it. An error that says nothing of the segments is returned: 57014, 08001.
+    fn open_elsewhere(&mut self, vfs: &dyn Vfs, directory: &Path, numbers: HashSet<u64>) -> Result<()> {
+        let numbers: Vec<u64> = numbers.into_iter().collect();
+        for (number, file) in open_segments(vfs, directory, &numbers) {
+            match file {
+                Ok(file) => drop(self.opened.insert(number, file)),
+                Err(error) if error.state().is_of_data() => drop(self.failed.insert(number, error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Opens those that a table needs, as far as they are there and can be opened.
     fn open_some(&mut self, vfs: &dyn Vfs, directory: &Path, record: &TableRecord) -> Result<()> {
         for segment in record.segments() {
@@ -181,7 +214,7 @@ fn restore_table(
         table.set_distinct(distinct.clone());
     }
     let asked = Arc::new(table.asked_options());
-    fetch_headers(segments, record.blocks());
+    fetch_headers(segments, record.places());
     let mut sealed = Vec::new();
     let mut tail = None;
     for chunk in &record.chunks {
@@ -239,9 +272,10 @@ pub(crate) fn build_indexes(
             watch(size(table));
         }
     };
+    let work = || cancel.during(work);
     std::thread::scope(|scope| {
         for _ in 1..cores.min(count) {
-            // Where the system gives no further thread, those that there are do the work.
+            // If the system gives no further thread, those that there are do the work.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();

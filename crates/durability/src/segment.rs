@@ -7,8 +7,8 @@
 use crate::manifest::ChunkRecord;
 use frazil_block::Block;
 use frazil_storage::{ChunkEntry, ChunkIdentity, Lsn, NamedBlocks, RedoPlace, SegmentPlace};
-use frazil_types::{Error, Result, SqlState};
-use frazil_vfs::{DirectoryLock, DurableFile, MappedFile, NewFile, Vfs, sync_directory};
+use frazil_types::{CHUNK_ROWS, Cancel, Error, Result, SqlState};
+use frazil_vfs::{DirectoryLock, DurableFile, MappedFile, NewFile, Vfs, io_error, sync_directory};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -132,11 +132,57 @@ pub(crate) fn open_segment(vfs: &dyn Vfs, directory: &Path, number: u64) -> Resu
     }
 }
 
-/// Threads that fetch headers, each of which waits for one request at a time.
+/// Objects of one answer of a listing: the limit of S3, Google Cloud Storage and most others.
+const LISTED_AT_ONCE: usize = 1000;
+
+/// The file system to open `wanted` segments of a directory with, which has some `all` segments. If they are elsewhere,
+/// one listing saves a question for each of them.
+pub(crate) fn looked_over(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    (wanted, all): (usize, usize),
+) -> Result<Option<Arc<dyn Vfs>>> {
+    // Answers of a listing come one after the other, and those to questions come many at a time.
+    if !vfs.is_elsewhere() || wanted.div_ceil(FETCHERS) <= all.div_ceil(LISTED_AT_ONCE) {
+        return Ok(None);
+    }
+    let segments = directory.join("segments");
+    vfs.looked_over(&segments)
+        .map_err(|e| io_error("open directory", &segments, &e))
+}
+
+/// Opens segments as [`open_segment`] does, many at a time if they are elsewhere. An error that says nothing of the
+/// segment, such as a cancelled statement's, ends the work: segments behind it are left out.
+pub(crate) fn open_segments(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    numbers: &[u64],
+) -> Vec<(u64, Result<Arc<MappedFile>>)> {
+    let (next, opened) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(numbers.len())));
+    let requests = match vfs.is_elsewhere() {
+        true => numbers.len(),
+        false => 1,
+    };
+    at_once(requests, || {
+        while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let file = open_segment(vfs, directory, *number);
+            if file.as_ref().is_err_and(|error| !error.state().is_of_data()) {
+                next.store(numbers.len(), Ordering::Relaxed);
+            }
+            opened
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .push((*number, file));
+        }
+    });
+    opened.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Threads that send requests, each of which waits for one answer at a time.
 const FETCHERS: usize = 16;
-/// Bytes that are fetched for a header. Headers of more columns than 16 or so are longer: opening their blocks fetches
-/// the rest.
-const HEADER_GUESS: u64 = 4 << 10;
+/// Bytes that are fetched at most for a header, or for the marks of a chunk's deleted rows, which have 8 KiB. Headers
+/// of more columns than 32 or so are longer: opening their blocks fetches the rest.
+const HEADER_GUESS: u64 = (CHUNK_ROWS / 8) as u64;
 
 /// Fetches the first bytes at places in segments that are filled as they are read, many at a time: opening the blocks
 /// one after the other would wait for each. An error is met again when the block is opened.
@@ -155,19 +201,25 @@ pub(crate) fn fetch_headers(
         return;
     }
     let next = AtomicUsize::new(0);
-    let fetch = || {
+    at_once(wanted.len(), || {
         while let Some((file, range)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
             if file.fetch(range.clone()).is_err() {
                 return;
             }
         }
-    };
+    });
+}
+
+/// Runs `work` on as many threads as there are requests, [`FETCHERS`] at most. This thread is one of them, and all of
+/// them work for the statement of this thread.
+fn at_once(requests: usize, work: impl Fn() + Sync) {
+    let cancel = Cancel::of_thread();
     std::thread::scope(|scope| {
-        for _ in 1..FETCHERS.min(wanted.len()) {
+        for _ in 1..FETCHERS.min(requests) {
             // If the system gives no further thread, those that there are do the work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, fetch);
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || cancel.during(&work));
         }
-        fetch();
+        work();
     });
 }
 

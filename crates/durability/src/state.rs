@@ -49,8 +49,7 @@ impl State {
 impl Manifest {
     /// The places of all blocks and marks of deleted rows of tables that are read.
     pub(crate) fn places(&self) -> impl Iterator<Item = SegmentPlace> {
-        let chunks = self.tables.iter().flat_map(|table| &table.chunks);
-        chunks.flat_map(|chunk| std::iter::once(chunk.block).chain(chunk.deleted.map(|(place, _)| place)))
+        self.tables.iter().flat_map(TableRecord::places)
     }
 }
 

@@ -151,7 +151,7 @@ impl PipelineRun {
     pub fn go_on(&self, worker: &mut Worker, pause_at: usize) -> Result<Flow> {
         self.shared.stop.check()?;
         worker.pause_at(pause_at);
-        let flow = worker.go_on()?;
+        let flow = self.shared.stop.during(|| worker.go_on())?;
         match flow {
             Flow::Enough => self.shared.enough.store(true, Ordering::Relaxed),
             Flow::Done | Flow::Paused => {}
@@ -208,7 +208,7 @@ impl Shared {
         let Some(first) = self.take() else { return };
         self.done().began += 1;
         // What a panic left half-done is the worker's own, and dropped with it.
-        let ran = catch_unwind(AssertUnwindSafe(|| self.run_from(first)));
+        let ran = catch_unwind(AssertUnwindSafe(|| self.stop.during(|| self.run_from(first))));
         let ran = ran.unwrap_or_else(|panic| Err(panicked("a worker", panic.as_ref())));
         if let Err(error) = ran {
             let mut done = self.done();

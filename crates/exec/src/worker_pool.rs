@@ -5,7 +5,7 @@
 //! The work is a closure that takes morsels until there are none, so it does not matter how many
 //! workers run it.
 
-use frazil_types::statement_clock;
+use frazil_types::{Cancel, statement_clock};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -73,8 +73,10 @@ impl WorkerPool {
         self.grow(workers - 1);
         // All workers of the statement, also later ones, read `now` as one moment.
         statement_clock::start();
-        let clock = statement_clock::handed_over();
-        let task: Task = Arc::new(move |worker| statement_clock::during(clock, || task(worker)));
+        let (clock, cancel) = (statement_clock::handed_over(), Cancel::of_thread());
+        let task: Task = Arc::new(move |worker| {
+            cancel.during(|| statement_clock::during(clock, || task(worker)));
+        });
         let gate = Arc::new(Gate::default());
         {
             let mut queue = lock(&self.shared.queue);

@@ -240,7 +240,7 @@ pub fn run(
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let run_count = Run::begin(session);
-    let result = guarded(session, |session| {
+    let result = guarded_parsed(session, parsed, |session| {
         let call = Call::new(session, given, to);
         let run = || run_bound(session, parsed, &call, kept);
         let response = frazil_frontend::on_deep_stack(parsed.depth(), run)?;
@@ -258,7 +258,7 @@ pub fn run_control(
     counts: &StatementCounts,
 ) -> Result<Response> {
     let run_count = Run::begin(session);
-    let result = guarded(session, |session| {
+    let result = guarded_parsed(session, parsed, |session| {
         if !parsed.leaves_failure() {
             session.transaction().check()?;
         }
@@ -277,7 +277,7 @@ pub fn run_prepared(
     to: Delivery<'_>,
 ) -> Result<Response> {
     let run_count = Run::begin(session);
-    let result = guarded(session, |session| {
+    let result = guarded_parsed(session, &statement.parsed, |session| {
         if !statement.parsed.leaves_failure() {
             session.transaction().check()?;
         }
@@ -298,13 +298,33 @@ fn told(session: &Session, mut response: Response) -> Result<Response> {
 
 /// Runs work on a statement. A failure ends the transaction.
 pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+    guarded_after(session, Session::refresh, work)
+}
+
+/// Runs a parsed statement, as [`guarded`] does. One that reads nothing does not wait for an object store.
+fn guarded_parsed<T>(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    work: impl FnOnce(&mut Session) -> Result<T>,
+) -> Result<T> {
+    match parsed.reads_nothing() {
+        true => guarded_after(session, Session::refresh_at_hand, work),
+        false => guarded(session, work),
+    }
+}
+
+fn guarded_after<T>(
+    session: &mut Session,
+    refresh: impl FnOnce(&mut Session) -> Result<()>,
+    work: impl FnOnce(&mut Session) -> Result<T>,
+) -> Result<T> {
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
         .of_session(session.number());
     session.begin_sequences();
     session.take_notified();
-    let result = session
-        .refresh()
-        .and_then(|()| survive(|| statement_clock::during(Some(clock), || work(session))));
+    let cancel = session.cancel().clone();
+    let result = refresh(session)
+        .and_then(|()| survive(|| cancel.during(|| statement_clock::during(Some(clock), || work(session)))));
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
     let result = result.and_then(|done| notification_statement::end_statement(session).map(|()| done));

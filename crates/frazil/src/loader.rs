@@ -8,7 +8,7 @@ use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
 use frazil_storage::{Conflict, Freezer, NewRows, Table, Transaction};
 use frazil_types::statement_clock;
-use frazil_types::{CHUNK_ROWS, Result, RowBatch};
+use frazil_types::{CHUNK_ROWS, Cancel, Result, RowBatch};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Changes a batch of the file into one of the table.
@@ -74,8 +74,8 @@ pub fn load(
         return Ok(lock(&shared.reader).rows);
     }
     statement_clock::start();
-    let clock = statement_clock::handed_over();
-    let work = || statement_clock::during(clock, || shared.work());
+    let (clock, cancel) = (statement_clock::handed_over(), Cancel::of_thread());
+    let work = || cancel.during(|| statement_clock::during(clock, || shared.work()));
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..runner.threads()).map(|_| scope.spawn(work)).collect();
         let mut result = shared.work();

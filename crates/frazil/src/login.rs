@@ -30,7 +30,7 @@ impl Database {
 
     fn role(&self, name: &str) -> Option<Arc<Role>> {
         // If the roles cannot be read anew, those that were read before are looked up.
-        let _ = self.follow(Duration::ZERO, &Cancel::new());
+        let _ = self.follow_at_hand(Duration::ZERO, &Cancel::new());
         self.store().look().catalog().access().role_named(name).cloned()
     }
 

@@ -17,7 +17,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Bytes of all copies unless `FRAZIL_CACHE_BYTES` says otherwise: 4 GiB, which notebooks and small machines have to
 /// spare.
@@ -30,6 +30,9 @@ const FOLDER_VARIABLE: &str = "FRAZIL_CACHE_DIR";
 const SUFFIX: &str = ".copy";
 /// Bytes of a block of a file's metadata, whatever the file system's blocks are.
 const STAT_BLOCK: u64 = 512;
+
+/// Least time between two looks through the folder that are due to copies being opened.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The folder of this process.
 static CACHE: OnceLock<Arc<ObjectCache>> = OnceLock::new();
@@ -44,6 +47,8 @@ pub struct ObjectCache {
     open: Mutex<HashMap<String, Weak<FilledFile>>>,
     /// Bytes that were fetched since copies were last removed.
     fetched: AtomicU64,
+    /// When a copy was opened that made the folder be looked through.
+    looked_through: Mutex<Option<Instant>>,
 }
 
 impl ObjectCache {
@@ -73,6 +78,7 @@ impl ObjectCache {
             most,
             open: Mutex::default(),
             fetched: AtomicU64::new(0),
+            looked_through: Mutex::default(),
         })
     }
 
@@ -84,7 +90,7 @@ impl ObjectCache {
         bytes: u64,
         source: Box<dyn FillSource>,
     ) -> io::Result<Arc<FilledFile>> {
-        self.remove_old();
+        self.remove_old_sometimes();
         let Some(identity) = identity else {
             let name = format!("{}-{:x}{SUFFIX}", std::process::id(), unique());
             let path = self.folder.join(name);
@@ -114,6 +120,17 @@ impl ObjectCache {
         let fetched = self.fetched.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if fetched > self.most / 16 {
             self.fetched.store(0, Ordering::Relaxed);
+            self.remove_old();
+        }
+    }
+
+    /// Removes old copies, unless that was done a moment ago: opening a snapshot opens a copy for each segment, and
+    /// looking through the folder for each of them would take the square of their number.
+    fn remove_old_sometimes(&self) {
+        let mut last = self.looked_through.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() > LEAST_PAUSE) {
+            *last = Some(Instant::now());
+            drop(last);
             self.remove_old();
         }
     }
@@ -256,13 +273,14 @@ fn temporary_folder() -> Result<PathBuf, (PathBuf, io::Error)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::Cancel;
 
     /// Bytes of 7.
     #[derive(Debug)]
     struct Sevens;
 
     impl FillSource for Sevens {
-        fn read_at(&self, _offset: u64, into: &mut [u8]) -> io::Result<()> {
+        fn read_at(&self, _offset: u64, into: &mut [u8], _cancel: &Cancel) -> io::Result<()> {
             into.fill(7);
             Ok(())
         }
@@ -279,7 +297,7 @@ mod tests {
 
     fn filled(cache: &ObjectCache, identity: Option<&str>) -> Arc<FilledFile> {
         let copy = cache.copy_of(identity, COPY, Box::new(Sevens)).unwrap();
-        copy.fetch(0..COPY).unwrap();
+        copy.fetch(0..COPY, &Cancel::new()).unwrap();
         assert!(copy.bytes().iter().all(|byte| *byte == 7));
         copy
     }
@@ -296,7 +314,8 @@ mod tests {
         cache.remove_old();
         assert!(cache.bytes() <= 3 * COPY + COPY / 2, "{}", cache.bytes());
         let again = cache.copy_of(Some("copy 9"), COPY, Box::new(Sevens)).unwrap();
-        assert_eq!(again.fetch(0..COPY).unwrap(), 0, "the newest copy is there");
+        let fetched = again.fetch(0..COPY, &Cancel::new()).unwrap();
+        assert_eq!(fetched, 0, "the newest copy is there");
         assert!(Arc::ptr_eq(&kept, &filled(&cache, Some("kept"))));
         drop((kept, again));
         let cache = ObjectCache::at(cache.folder.clone(), 0);

@@ -3,18 +3,20 @@
 use crate::failure::{Request, Said};
 use crate::object_url::StoreKind;
 use crate::settings::{Client, Clients, Settings};
-use crate::waiting::wait;
+use crate::waiting::{Task, wait, wait_briefly};
 use crate::{ObjectUrl, Upload};
 use bytes::Bytes;
 use frazil_types::{Cancel, Error, Result, SqlState};
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
+use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use object_store::{GetOptions, GetRange, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Bytes that one request reads at most: a connection of S3 brings some 100 MB/s, so that the wait for its
 /// first byte is short beside the rest.
@@ -33,6 +35,10 @@ pub struct ObjectStore {
     clients: Clients,
     /// `None` for a store in memory.
     kind: Option<StoreKind>,
+    /// The store in memory, if it is one.
+    memory: Option<Arc<ThrottledStore<InMemory>>>,
+    /// Number of calls that were sent.
+    requests: AtomicU64,
 }
 
 /// Facts that a store tells about an object.
@@ -91,19 +97,47 @@ impl ObjectStore {
         Ok(Arc::new(ObjectStore {
             clients: settings.clients(url)?,
             kind: Some(url.kind()),
+            memory: None,
+            requests: AtomicU64::new(0),
         }))
     }
 
     /// A store in the memory of the process, for tests.
     pub fn in_memory() -> Arc<ObjectStore> {
-        let client: Client = Arc::new(InMemory::new());
+        let memory = Arc::new(ThrottledStore::new(InMemory::new(), ThrottleConfig::default()));
+        let client: Client = memory.clone();
         Arc::new(ObjectStore {
             clients: Clients {
                 reads: client.clone(),
                 writes: client,
             },
             kind: None,
+            memory: Some(memory),
+            requests: AtomicU64::new(0),
         })
+    }
+
+    /// Makes a store in memory answer each later read and listing after `wait`: tests' slow and silent stores. Another
+    /// store stays as it is.
+    pub fn slow_down(&self, wait: Duration) {
+        if let Some(memory) = &self.memory {
+            memory.config_mut(|config| {
+                config.wait_get_per_call = wait;
+                config.wait_list_per_call = wait;
+            });
+        }
+    }
+
+    /// Number of requests that this process has sent to the bucket, without repetitions and without parts of uploads. A
+    /// listing counts once.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// The client for requests with small bodies. Counts one request.
+    fn reads(&self) -> Client {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.clients.reads.clone()
     }
 
     /// Makes a store the one that [`ObjectStore::open`] opens for the bucket of an address: tests' stores in memory.
@@ -125,7 +159,7 @@ impl ObjectStore {
             "" => None,
             key => Some(parsed(prefix, key.strip_suffix('/').unwrap_or(key))?),
         };
-        let client = self.clients.reads.clone();
+        let client = self.reads();
         let listed = wait(
             async move { client.list(path.as_ref()).try_collect::<Vec<_>>().await },
             cancel,
@@ -152,7 +186,7 @@ impl ObjectStore {
     /// Asks for the facts about an object; `None` if it is not there.
     pub fn meta(&self, url: &ObjectUrl, cancel: &Cancel) -> Result<Option<ObjectMeta>> {
         let request = Request::new("look at", url);
-        let (client, path) = (self.clients.reads.clone(), path_of(url)?);
+        let (client, path) = (self.reads(), path_of(url)?);
         let found = wait(async move { client.head(&path).await }, cancel)?;
         match found {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
@@ -163,25 +197,23 @@ impl ObjectStore {
     /// Fills `into` from byte `offset` of an object on; the object has these bytes. 58030 if it was written again since
     /// `meta` was asked for.
     pub fn read_at(&self, meta: &ObjectMeta, offset: u64, into: &mut [u8], cancel: &Cancel) -> Result<()> {
-        let ends = (0..into.len())
-            .step_by(RANGE_BYTES)
-            .map(|at| (into.len() - at).min(RANGE_BYTES));
+        let mut ranges = into.chunks_mut(RANGE_BYTES);
         let mut start = offset;
-        let mut reads = Vec::new();
-        for bytes in ends {
-            reads.push(self.range(meta, start, bytes)?);
-            start = start.saturating_add(bytes as u64);
+        // Some ranges are on the way while the first one is waited for, so that no more than these are in memory twice.
+        let mut on_the_way = VecDeque::new();
+        loop {
+            while on_the_way.len() < RANGES_AT_ONCE
+                && let Some(range) = ranges.next()
+            {
+                let request = self.range(meta, start, range.len())?;
+                start = start.saturating_add(range.len() as u64);
+                on_the_way.push_back((Task::begin(request)?, range));
+            }
+            let Some((read, range)) = on_the_way.pop_front() else {
+                return Ok(());
+            };
+            range.copy_from_slice(&read.wait(cancel)??);
         }
-        let several = stream::iter(reads)
-            .buffered(RANGES_AT_ONCE)
-            .try_collect::<Vec<Bytes>>();
-        let mut to = into;
-        for read in wait(several, cancel)?? {
-            let (now, later) = to.split_at_mut(read.len());
-            now.copy_from_slice(&read);
-            to = later;
-        }
-        Ok(())
     }
 
     /// A request for `bytes` bytes of an object from byte `offset` on, with the errors of [`ObjectStore::read_at`].
@@ -192,7 +224,7 @@ impl ObjectStore {
         bytes: usize,
     ) -> Result<impl Future<Output = Result<Bytes>> + Send + use<>> {
         let mut request = Request::new("read", &meta.url);
-        let (client, path) = (self.clients.reads.clone(), path_of(&meta.url)?);
+        let (client, path) = (self.reads(), path_of(&meta.url)?);
         let options = GetOptions {
             if_match: meta.version.clone(),
             range: Some(GetRange::Bounded(offset..offset.saturating_add(bytes as u64))),
@@ -219,6 +251,7 @@ impl ObjectStore {
     /// [`ObjectMeta::version`].
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>, put: &Put, cancel: &Cancel) -> Result<Option<String>> {
         let request = Request::new("write", url);
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let (client, path) = (self.clients.writes.clone(), path_of(url)?);
         let (put, kind) = (put.clone(), self.kind);
         let is_versioned = matches!(put, Put::Version(_));
@@ -259,11 +292,20 @@ impl ObjectStore {
     /// Removes an object, or does nothing if it is not there.
     pub fn remove(&self, url: &ObjectUrl, cancel: &Cancel) -> Result<()> {
         let request = Request::new("remove", url);
-        let (client, path) = (self.clients.reads.clone(), path_of(url)?);
+        let (client, path) = (self.reads(), path_of(url)?);
         match wait(async move { client.delete(&path).await }, cancel)? {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
             done => done.said(&request),
         }
+    }
+
+    /// Removes an object on behalf of a statement that was cancelled. The request goes on by itself if the store does
+    /// not answer soon, and nobody hears of its failure.
+    pub fn remove_briefly(&self, url: &ObjectUrl) -> Result<()> {
+        let (client, path) = (self.reads(), path_of(url)?);
+        let removed = async move { drop(client.delete(&path).await) };
+        wait_briefly(removed);
+        Ok(())
     }
 }
 

@@ -18,6 +18,9 @@
 //!
 //! A mapped file is a local copy that is filled as it is read ([`ObjectCache`]). Other files are read as a whole when
 //! they are opened: they are manifests. One that did not change since is not read again.
+//!
+//! Mapping a file asks for its length and version. A listing tells them of a thousand files at once
+//! ([`Vfs::looked_over`]): a version that did not change leads to the copy that is there.
 
 use crate::object_cache::ObjectCache;
 use crate::{ObjectMeta, ObjectStore, ObjectUrl, Put, Upload};
@@ -46,9 +49,11 @@ static LOCKED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub struct ObjectVfs {
     store: Arc<ObjectStore>,
     cache: Arc<ObjectCache>,
-    /// Stops its calls, except those that remove objects.
+    /// Stops its calls. Those that remove objects are sent all the same.
     cancel: Cancel,
     known: Arc<Known>,
+    /// Objects of a folder as a listing told, by key. Others are asked for one by one.
+    listed: Arc<HashMap<String, ObjectMeta>>,
 }
 
 /// The knowledge of a file system about the objects.
@@ -105,6 +110,7 @@ impl ObjectVfs {
             cache,
             cancel: cancel.clone(),
             known: Arc::default(),
+            listed: Arc::default(),
         }
     }
 
@@ -264,9 +270,12 @@ impl Vfs for ObjectVfs {
         if lock(&self.known.unfinished).remove(url.key()) {
             return Ok(());
         }
-        // A statement that was cancelled removes what it has written.
-        let removed = self.store.remove(&url, &Cancel::new());
-        removed.map_err(passed_on)
+        match self.store.remove(&url, &self.cancel) {
+            // A statement that was cancelled removes what it has written, and does not wait for a silent store.
+            Err(error) if error.state() == SqlState::QUERY_CANCELED => self.store.remove_briefly(&url),
+            removed => removed,
+        }
+        .map_err(passed_on)
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
@@ -303,7 +312,11 @@ impl Vfs for ObjectVfs {
     }
 
     fn map(&self, path: &Path) -> io::Result<Mapping> {
-        let meta = self.meta(&self.url(path)?)?;
+        let url = self.url(path)?;
+        let meta = match self.listed.get(url.key()) {
+            Some(meta) => meta.clone(),
+            None => self.meta(&url)?,
+        };
         if meta.bytes == 0 {
             return Ok(Mapping::copied(&[]));
         }
@@ -352,6 +365,21 @@ impl Vfs for ObjectVfs {
         }))
     }
 
+    fn looked_over(&self, directory: &Path) -> io::Result<Option<Arc<dyn Vfs>>> {
+        let objects = match self.objects_in(directory) {
+            // Whoever may read objects need not be allowed to list them.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+            found => found?.1,
+        };
+        let listed = objects
+            .into_iter()
+            .map(|object| (object.url.key().to_owned(), object));
+        Ok(Some(Arc::new(ObjectVfs {
+            listed: Arc::new(listed.collect()),
+            ..self.clone()
+        })))
+    }
+
     fn is_elsewhere(&self) -> bool {
         true
     }
@@ -388,9 +416,8 @@ struct Source {
 }
 
 impl FillSource for Source {
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        // The copy is shared by statements: none of them stops what others wait for.
-        let read = self.store.read_at(&self.meta, offset, into, &Cancel::new());
+    fn read_at(&self, offset: u64, into: &mut [u8], cancel: &Cancel) -> io::Result<()> {
+        let read = self.store.read_at(&self.meta, offset, into, cancel);
         read.map_err(|error| match error.state() {
             SqlState::UNDEFINED_FILE => {
                 let message = format!("\"{}\" was removed while it was read", self.meta.url);

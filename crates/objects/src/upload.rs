@@ -9,7 +9,6 @@ use frazil_types::{Cancel, Result};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
@@ -20,8 +19,6 @@ const PART_BYTES: usize = 8 << 20;
 const PARTS_OF_A_SIZE: usize = 2000;
 /// Parts on their way at a time: one connection of S3 takes some 100 MB/s, a network card ten times as much.
 const MOST_ON_THE_WAY: usize = 4;
-/// Time that a thread which drops an upload waits until its parts are removed.
-const FAREWELL: Duration = Duration::from_millis(800);
 
 /// Parts that the store has, shared by the tasks that end them. `None` once it is over.
 type Parts = Arc<Mutex<Option<Box<dyn MultipartUpload>>>>;
@@ -182,6 +179,6 @@ impl Drop for Upload {
             }
         };
         // A store that does not answer keeps the parts until a rule of the bucket removes them.
-        wait_briefly(aborted, FAREWELL);
+        wait_briefly(aborted);
     }
 }

@@ -1,7 +1,12 @@
 //! Cancelling a statement: a flag, set by a user or a timeout, polled per morsel and per stage vector. Parts of a
 //! statement have **child** flags: workers stop their siblings by one, without a word to the statement's user.
+//!
+//! Most functions are given the flag. A thread also knows the flag of the statement that it works for
+//! ([`Cancel::during`]), for waits deep below the statement: a block that is in an object store is fetched by
+//! whichever function first reads a cell of it.
 
 use crate::{Error, Result, SqlState};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
@@ -72,10 +77,34 @@ impl Flag {
     }
 }
 
+thread_local! {
+    /// The flag of the statement that this thread works for.
+    static OF_THREAD: RefCell<Option<Cancel>> = const { RefCell::new(None) };
+}
+
 impl Cancel {
     /// A flag that is not set.
     pub fn new() -> Cancel {
         Cancel::default()
+    }
+
+    /// The flag of the statement that this thread works for. A thread without a statement gets a new flag, which
+    /// nobody sets.
+    pub fn of_thread() -> Cancel {
+        OF_THREAD.with_borrow(Option::clone).unwrap_or_default()
+    }
+
+    /// Runs `work`, whose waits on this thread end with 57014 once this flag is set. Threads that `work` starts call
+    /// this function, too.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        struct Restore(Option<Cancel>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                OF_THREAD.set(self.0.take());
+            }
+        }
+        let _restore = Restore(OF_THREAD.replace(Some(self.clone())));
+        work()
     }
 
     /// A flag that is set along with this one, and may be set without it.
@@ -190,6 +219,23 @@ mod tests {
         statement.reset();
         assert!(!statement.child().is_set());
         assert_eq!(statement.0.children().len(), 1);
+    }
+
+    #[test]
+    fn a_thread_knows_the_flag_of_the_innermost_work() {
+        let (statement, worker) = (Cancel::new(), Cancel::new());
+        worker.cancel();
+        assert!(!Cancel::of_thread().is_set());
+        statement.during(|| {
+            assert!(!Cancel::of_thread().is_set());
+            let panicked =
+                std::panic::catch_unwind(|| worker.during(|| assert!(!Cancel::of_thread().is_set())));
+            assert!(panicked.is_err(), "the worker's flag is set");
+            assert!(!Cancel::of_thread().is_set());
+            statement.cancel();
+            assert!(Cancel::of_thread().is_set());
+        });
+        assert!(!Cancel::of_thread().is_set());
     }
 
     #[test]

@@ -14,10 +14,17 @@ pub fn io_error(doing: &str, path: &Path, error: &io::Error) -> Error {
     if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return ours.clone();
     }
-    Error::new(
-        SqlState::of_io(error),
+    let state = SqlState::of_io(error);
+    let error = Error::new(
+        state,
         format!("could not {doing} \"{}\": {error}", path.display()),
-    )
+    );
+    match state {
+        SqlState::INSUFFICIENT_RESOURCES => {
+            error.with_hint("raise the limit of open files before the program starts: ulimit -n")
+        }
+        _ => error,
+    }
 }
 
 /// A file system whose calls end with 57014 once `cancel` is set, if they wait for long.
@@ -55,7 +62,8 @@ impl MappedFile {
         self.map.is_filled_when_read()
     }
 
-    /// Brings the bytes of a range that are not there yet, if the file is elsewhere.
+    /// Brings the bytes of a range that are not there yet, if the file is elsewhere. 57014 once the statement of this
+    /// thread is cancelled ([`Cancel::during`]).
     pub fn fetch(&self, range: Range<u64>) -> Result<()> {
         (self.map.fetch(range)).map_err(|e| io_error("read", &self.path, &e))
     }

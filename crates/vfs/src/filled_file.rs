@@ -8,6 +8,10 @@
 //! The file is mapped as long as it is open. Whoever wants bytes calls [`FilledFile::fetch`] first, which brings those
 //! pages that are missing, and then reads the mapping. Pages that follow one another are fetched by one request.
 //!
+//! Several threads may want one page. One of them fetches the page, and the others wait for that thread. Each thread
+//! gives the flag of its own statement, which ends its request or its wait. When the flag of the fetching thread is
+//! set, the page is missing again, and one of the waiting threads fetches it.
+//!
 //! Several processes share a copy. Two of them may fetch one page at the same time, which writes the same bytes twice,
 //! because the file elsewhere never changes. A mark is written after its page, so a process that sees the mark sees the
 //! page.
@@ -15,6 +19,8 @@
 //! Nothing is synced. After a power cut a page may be missing behind its mark; readers compare what they read with
 //! checksums, as always, and call [`FilledFile::fetch_anew`] if they differ.
 
+use crate::open_files;
+use frazil_types::Cancel;
 use rustix::fs::FlockOperation;
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -22,7 +28,8 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::task::{Wake, Waker};
 
 /// Bytes of a page. A block's header takes one page or two, so opening a block fetches little.
 const PAGE: u64 = 16 << 10;
@@ -33,8 +40,8 @@ const MOST_TRIES: usize = 16;
 
 /// The file elsewhere.
 pub trait FillSource: fmt::Debug + Send + Sync {
-    /// Fills `into` from byte `offset` on; the file has these bytes.
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()>;
+    /// Fills `into` from byte `offset` on; the file has these bytes. 57014 once `cancel` is set.
+    fn read_at(&self, offset: u64, into: &mut [u8], cancel: &Cancel) -> io::Result<()>;
 }
 
 /// The state of a page in this process.
@@ -46,15 +53,46 @@ enum Page {
     Present,
 }
 
+/// The states of all pages.
+#[derive(Debug)]
+struct Pages {
+    states: Mutex<Vec<Page>>,
+    /// Signalled when pages have come or have failed to, and when the flag of a waiting thread is set.
+    changed: Condvar,
+}
+
+impl Pages {
+    fn lock(&self) -> MutexGuard<'_, Vec<Page>> {
+        self.states.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Waits for the next signal. A set flag is 57014.
+    fn wait<'p>(
+        &self,
+        states: MutexGuard<'p, Vec<Page>>,
+        cancel: &Cancel,
+    ) -> io::Result<MutexGuard<'p, Vec<Page>>> {
+        cancel.check().map_err(io::Error::other)?;
+        Ok(self.changed.wait(states).unwrap_or_else(|e| e.into_inner()))
+    }
+}
+
+/// Wakes the threads that wait when the flag of one of them is set.
+impl Wake for Pages {
+    fn wake(self: Arc<Self>) {
+        // A thread that has found its flag unset holds the lock until it sleeps.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+}
+
 /// A copy that is open. Other processes do not remove it until it is dropped.
 #[derive(Debug)]
 pub struct FilledFile {
     file: File,
     map: memmap2::Mmap,
     len: u64,
-    pages: Mutex<Vec<Page>>,
-    /// Signalled when pages have come, or have failed to.
-    came: Condvar,
+    pages: Arc<Pages>,
     source: Box<dyn FillSource>,
 }
 
@@ -71,8 +109,10 @@ impl FilledFile {
             file,
             map,
             len,
-            pages: Mutex::new(vec![Page::Missing; pages as usize]),
-            came: Condvar::new(),
+            pages: Arc::new(Pages {
+                states: Mutex::new(vec![Page::Missing; pages as usize]),
+                changed: Condvar::new(),
+            }),
             source,
         })
     }
@@ -82,47 +122,46 @@ impl FilledFile {
         &self.map
     }
 
-    fn pages(&self) -> MutexGuard<'_, Vec<Page>> {
-        self.pages.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
     /// Brings the bytes of a range that are missing. The part of the range behind the end of the file is left out.
-    /// Returns the number of bytes that were fetched.
-    pub fn fetch(&self, range: Range<u64>) -> io::Result<u64> {
+    /// Returns the number of bytes that were fetched. 57014 once `cancel` is set, if it has to wait.
+    pub fn fetch(&self, range: Range<u64>, cancel: &Cancel) -> io::Result<u64> {
         let end = range.end.min(self.len);
         if range.start >= end {
             return Ok(0);
         }
         let wanted = (range.start / PAGE) as usize..end.div_ceil(PAGE) as usize;
         let mut fetched = 0;
-        let mut pages = self.pages();
+        let mut alarm = None;
+        let mut pages = self.pages.lock();
         loop {
             if let Some(run) = next_missing(&pages, &wanted) {
                 pages[run.clone()].fill(Page::Coming);
                 drop(pages);
-                let came = self.bring(run.clone());
-                pages = self.pages();
+                let came = self.bring(run.clone(), cancel);
+                pages = self.pages.lock();
                 let state = if came.is_ok() {
                     Page::Present
                 } else {
                     Page::Missing
                 };
                 pages[run].fill(state);
-                self.came.notify_all();
+                self.pages.changed.notify_all();
                 fetched += came?;
             } else if pages[wanted.clone()].contains(&Page::Coming) {
-                pages = self.came.wait(pages).unwrap_or_else(|e| e.into_inner());
+                alarm.get_or_insert_with(|| cancel.alarm(Waker::from(self.pages.clone())));
+                pages = self.pages.wait(pages, cancel)?;
             } else {
                 return Ok(fetched);
             }
         }
     }
 
-    /// Fetches a range of which some bytes were found damaged, in place of what the copy has.
-    pub fn fetch_anew(&self, range: Range<u64>) -> io::Result<u64> {
+    /// Fetches a range of which some bytes were found damaged, in place of what the copy has. 57014 as
+    /// [`FilledFile::fetch`].
+    pub fn fetch_anew(&self, range: Range<u64>, cancel: &Cancel) -> io::Result<u64> {
         let end = range.end.min(self.len);
         let wanted = (range.start / PAGE) as usize..end.div_ceil(PAGE).max(range.start / PAGE) as usize;
-        let mut pages = self.pages();
+        let mut pages = self.pages.lock();
         for page in wanted {
             if pages[page] == Page::Present {
                 self.file.write_all_at(&[0], self.len + page as u64)?;
@@ -130,11 +169,11 @@ impl FilledFile {
             }
         }
         drop(pages);
-        self.fetch(range)
+        self.fetch(range, cancel)
     }
 
     /// Brings pages, except those that another process has brought meanwhile. Returns the number of fetched bytes.
-    fn bring(&self, run: Range<usize>) -> io::Result<u64> {
+    fn bring(&self, run: Range<usize>, cancel: &Cancel) -> io::Result<u64> {
         let mut marks = vec![0; run.len()];
         self.file.read_exact_at(&mut marks, self.len + run.start as u64)?;
         let mut fetched = 0;
@@ -153,7 +192,7 @@ impl FilledFile {
             let (first, last) = (run.start + at, run.start + at + missing);
             let from = first as u64 * PAGE;
             let mut bytes = vec![0; ((last as u64 * PAGE).min(self.len) - from) as usize];
-            self.source.read_at(from, &mut bytes)?;
+            self.source.read_at(from, &mut bytes, cancel)?;
             self.file.write_all_at(&bytes, from)?;
             self.file
                 .write_all_at(&vec![1; missing], self.len + first as u64)?;
@@ -181,7 +220,7 @@ fn open_locked(path: &Path, len: u64) -> io::Result<File> {
         .truncate(false)
         .mode(0o600);
     for _ in 0..MOST_TRIES {
-        let file = options.open(path)?;
+        let file = open_files::with_room(|| options.open(path))?;
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::LockShared))?;
         let found = file.metadata()?;
         // The name may have gone between opening and locking.
@@ -220,9 +259,10 @@ pub fn remove_unused(path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::{Error, SqlState};
     use std::path::PathBuf;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::time::Duration;
 
     /// A file elsewhere that counts what is read of it.
     #[derive(Clone, Debug)]
@@ -248,7 +288,7 @@ mod tests {
     }
 
     impl FillSource for Elsewhere {
-        fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        fn read_at(&self, offset: u64, into: &mut [u8], _cancel: &Cancel) -> io::Result<()> {
             self.requests.fetch_add(1, Ordering::Relaxed);
             self.read.fetch_add(into.len() as u64, Ordering::Relaxed);
             let from = self.bytes.get(offset as usize..offset as usize + into.len());
@@ -269,20 +309,20 @@ mod tests {
         let elsewhere = Elsewhere::of(len);
         let open = || FilledFile::open(&path, len as u64, Box::new(elsewhere.clone())).unwrap();
         let file = open();
-        assert_eq!(file.fetch(PAGE + 3..PAGE + 4).unwrap(), PAGE);
+        assert_eq!(file.fetch(PAGE + 3..PAGE + 4, &Cancel::new()).unwrap(), PAGE);
         assert_eq!(
             file.bytes()[PAGE as usize..2 * PAGE as usize],
             elsewhere.bytes[PAGE as usize..2 * PAGE as usize]
         );
-        file.fetch(0..3 * PAGE).unwrap();
+        file.fetch(0..3 * PAGE, &Cancel::new()).unwrap();
         assert_eq!(elsewhere.counts(), (3, 3 * PAGE));
         let other = open();
-        other.fetch(0..u64::MAX).unwrap();
+        other.fetch(0..u64::MAX, &Cancel::new()).unwrap();
         assert_eq!(elsewhere.counts(), (4, len as u64));
         assert_eq!(other.bytes(), &elsewhere.bytes[..]);
-        assert_eq!(file.fetch(0..len as u64).unwrap(), 0);
+        assert_eq!(file.fetch(0..len as u64, &Cancel::new()).unwrap(), 0);
         assert_eq!(file.bytes(), &elsewhere.bytes[..]);
-        assert_eq!(file.fetch(len as u64..len as u64 + 9).unwrap(), 0);
+        assert_eq!(file.fetch(len as u64..len as u64 + 9, &Cancel::new()).unwrap(), 0);
         assert!(!remove_unused(&path).unwrap());
         drop((file, other));
         assert!(remove_unused(&path).unwrap() && remove_unused(&path).unwrap());
@@ -294,15 +334,15 @@ mod tests {
         let elsewhere = Elsewhere::of(len as usize);
         let open = || FilledFile::open(&path, len, Box::new(elsewhere.clone())).unwrap();
         let file = open();
-        file.fetch(0..len).unwrap();
+        file.fetch(0..len, &Cancel::new()).unwrap();
         file.file.write_all_at(&[0; 99], PAGE + 5).unwrap();
         assert_ne!(file.bytes(), &elsewhere.bytes[..]);
-        assert_eq!(file.fetch_anew(PAGE..PAGE + 1).unwrap(), PAGE);
+        assert_eq!(file.fetch_anew(PAGE..PAGE + 1, &Cancel::new()).unwrap(), PAGE);
         assert_eq!(file.bytes(), &elsewhere.bytes[..]);
         drop(file);
         std::fs::write(&path, b"cut off").unwrap();
         let file = open();
-        assert_eq!(file.fetch(0..len).unwrap(), len);
+        assert_eq!(file.fetch(0..len, &Cancel::new()).unwrap(), len);
         assert_eq!(file.bytes(), &elsewhere.bytes[..]);
         std::fs::remove_file(&path).unwrap();
     }
@@ -318,7 +358,8 @@ mod tests {
                 scope.spawn(move || {
                     for step in 0..50 {
                         let at = ((step * 7 + thread * 13) % 50 * PAGE) as usize;
-                        file.fetch(at as u64..at as u64 + 2 * PAGE).unwrap();
+                        file.fetch(at as u64..at as u64 + 2 * PAGE, &Cancel::new())
+                            .unwrap();
                         let end = (at + 2 * PAGE as usize).min(bytes.len());
                         assert_eq!(file.bytes()[at..end], bytes[at..end]);
                     }
@@ -336,11 +377,76 @@ mod tests {
         let file = FilledFile::open(&path, 2 * PAGE, Box::new(elsewhere)).unwrap();
         for _ in 0..2 {
             assert_eq!(
-                file.fetch(PAGE..PAGE + 1).unwrap_err().kind(),
+                file.fetch(PAGE..PAGE + 1, &Cancel::new()).unwrap_err().kind(),
                 io::ErrorKind::UnexpectedEof
             );
         }
-        assert_eq!(file.fetch(0..1).unwrap(), PAGE);
+        assert_eq!(file.fetch(0..1, &Cancel::new()).unwrap(), PAGE);
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    /// A file elsewhere whose first request waits for its flag, or for the test.
+    #[derive(Clone, Debug)]
+    struct Silent {
+        elsewhere: Elsewhere,
+        is_silent: Arc<AtomicBool>,
+        asked: Arc<AtomicU64>,
+    }
+
+    impl FillSource for Silent {
+        fn read_at(&self, offset: u64, into: &mut [u8], cancel: &Cancel) -> io::Result<()> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            while self.is_silent.load(Ordering::Relaxed) {
+                cancel.check().map_err(io::Error::other)?;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            self.elsewhere.read_at(offset, into, cancel)
+        }
+    }
+
+    #[test]
+    fn a_flag_ends_the_fetch_or_the_wait_of_its_own_thread() {
+        let (path, len) = (path("silent"), 3 * PAGE);
+        let source = Silent {
+            elsewhere: Elsewhere::of(len as usize),
+            is_silent: Arc::new(AtomicBool::new(true)),
+            asked: Arc::default(),
+        };
+        let file = FilledFile::open(&path, len, Box::new(source.clone())).unwrap();
+        let [fetches, stopped, waits] = [(); 3].map(|()| Cancel::new());
+        let is_cancelled = |error: io::Error| {
+            let error = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+            error.is_some_and(|error| error.state() == SqlState::QUERY_CANCELED)
+        };
+        let asked_times = |times: u64| {
+            while source.asked.load(Ordering::Relaxed) < times {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        std::thread::scope(|scope| {
+            let fetcher = scope.spawn(|| file.fetch(0..len, &fetches));
+            asked_times(1);
+            let others = [&stopped, &waits].map(|cancel| scope.spawn(|| file.fetch(PAGE..len, cancel)));
+            // Nothing tells that a thread sleeps. One that is late finds its flag set.
+            std::thread::sleep(Duration::from_millis(50));
+            stopped.cancel();
+            let [other, waiting] = others;
+            assert!(is_cancelled(other.join().unwrap().unwrap_err()));
+            assert!(!fetcher.is_finished() && !waiting.is_finished());
+            // The pages of the fetching thread are missing again, and the waiting one fetches those that it wants.
+            fetches.cancel();
+            assert!(is_cancelled(fetcher.join().unwrap().unwrap_err()));
+            asked_times(2);
+            assert!(!waiting.is_finished());
+            source.is_silent.store(false, Ordering::Relaxed);
+            assert_eq!(waiting.join().unwrap().unwrap(), 2 * PAGE);
+        });
+        // Bytes that are there need no wait, whatever the flag.
+        assert_eq!(file.fetch(PAGE..len, &fetches).unwrap(), 0);
+        assert_eq!(
+            file.bytes()[PAGE as usize..],
+            source.elsewhere.bytes[PAGE as usize..]
+        );
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -8,6 +8,7 @@ pub mod filled_file;
 pub mod lock;
 pub mod mapping;
 pub mod new_file;
+mod open_files;
 pub mod process;
 pub mod read_only;
 pub mod system;

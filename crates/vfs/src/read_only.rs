@@ -93,6 +93,11 @@ impl Vfs for ReadOnlyVfs {
         Some(Arc::new(ReadOnlyVfs(stopped)))
     }
 
+    fn looked_over(&self, directory: &Path) -> io::Result<Option<Arc<dyn Vfs>>> {
+        let looked = self.0.looked_over(directory)?;
+        Ok(looked.map(|vfs| Arc::new(ReadOnlyVfs(vfs)) as Arc<dyn Vfs>))
+    }
+
     fn is_elsewhere(&self) -> bool {
         self.0.is_elsewhere()
     }

@@ -66,6 +66,13 @@ pub trait Vfs: fmt::Debug + Send + Sync {
         None
     }
 
+    /// These files, with what one look at `directory` tells of all files in it, so that mapping one costs no request of
+    /// its own. `None` if mapping costs none anyway, or if the look is not allowed.
+    fn looked_over(&self, directory: &Path) -> io::Result<Option<Arc<dyn Vfs>>> {
+        let _ = directory;
+        Ok(None)
+    }
+
     /// True if the files are on a server elsewhere. Then each call costs a request, a lock holds in this process alone,
     /// and a rename replaces a file only as long as it is the one that was last read or written: `ResourceBusy`.
     fn is_elsewhere(&self) -> bool {
@@ -242,10 +249,11 @@ impl Mapping {
         matches!(self.0, Bytes::Filled(_))
     }
 
-    /// Brings the bytes of a range that are not there yet.
+    /// Brings the bytes of a range that are not there yet. 57014 once the statement of this thread is cancelled
+    /// ([`Cancel::during`]).
     pub fn fetch(&self, range: Range<u64>) -> io::Result<()> {
         match &self.0 {
-            Bytes::Filled(file) => file.fetch(range).map(drop),
+            Bytes::Filled(file) => file.fetch(range, &Cancel::of_thread()).map(drop),
             Bytes::Mapped(_) | Bytes::Copied { .. } => Ok(()),
         }
     }
@@ -254,7 +262,7 @@ impl Mapping {
     /// bytes elsewhere.
     pub fn fetch_anew(&self, range: Range<u64>) -> io::Result<bool> {
         match &self.0 {
-            Bytes::Filled(file) => file.fetch_anew(range).map(|_| true),
+            Bytes::Filled(file) => file.fetch_anew(range, &Cancel::of_thread()).map(|_| true),
             Bytes::Mapped(_) | Bytes::Copied { .. } => Ok(false),
         }
     }

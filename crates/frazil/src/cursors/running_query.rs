@@ -87,7 +87,8 @@ impl RunningQuery {
         let _alarm = statement.alarm(Waker::from(Arc::new(PassedOn(paused.cancel.clone()))));
         // A flag that was set before the alarm wakes nobody.
         statement.check()?;
-        let batch = survive(|| statement_clock::during(paused.clock, || (paused.work)(wanted)));
+        let work = || statement_clock::during(paused.clock, || (paused.work)(wanted));
+        let batch = survive(|| paused.cancel.during(work));
         if !matches!(batch, Ok(Some(_))) {
             self.paused = None;
         }

@@ -100,6 +100,7 @@ mod session_cuts;
 mod settings;
 mod settling;
 mod sharing;
+mod silent_stores;
 mod statements;
 mod stored_expressions;
 mod storm;
