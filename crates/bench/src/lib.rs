@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod beside_tpch;
 mod bound;
 mod by_layout;
 mod checkpoints;
@@ -31,6 +32,7 @@ mod mempax;
 mod micro;
 mod mixed;
 mod plan;
+mod probe;
 mod query_experiment;
 mod query_runner;
 mod recovery;
@@ -48,6 +50,7 @@ mod taking_turns;
 mod topn;
 mod tpcc;
 mod whole;
+mod wide;
 mod windows;
 mod writers;
 
@@ -126,6 +129,8 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Closure(cases) => closure::run(experiment.name, cases, args),
         Kind::Joins => joins::run(experiment.name, &joins::JOINS, args),
         Kind::Shapes(set) => shapes::run(experiment.name, set, args),
+        Kind::Probe(plan) => probe::run(experiment.name, plan, args),
+        Kind::Wide(sets) => wide::run(experiment.name, sets, args),
         Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
@@ -152,18 +157,22 @@ mod tests {
 
     #[test]
     fn every_experiment_runs_at_a_tiny_scale_factor() {
-        // Flights come from a file; its own test makes one.
-        for experiment in EXPERIMENTS.iter().filter(|e| e.name != "flights") {
+        // Experiments that read files have tests of their own, which make these.
+        for experiment in EXPERIMENTS
+            .iter()
+            .filter(|e| !["flights", "public"].contains(&e.name))
+        {
             let args = BenchArgs {
                 scale_factor: 0.001,
                 runs: 2,
-                widths: vec![12],
                 // All join graphs would take minutes.
                 only: (experiment.name == "job").then(|| "3".to_owned()),
-                ..BenchArgs::new(experiment.name)
+                ..whole::of_experiment(&BenchArgs::new(whole::ALL), experiment.name)
             };
             let report = report(&args).unwrap_or_else(|e| panic!("{}: {e}", experiment.name));
             assert!(!report.measurements().is_empty() && !report.ratios().is_empty());
+            let missing = whole::missing(experiment.name, &report);
+            assert!(missing.is_empty(), "{} lacks {missing:?}", experiment.name);
         }
     }
 

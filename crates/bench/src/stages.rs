@@ -1,6 +1,6 @@
 //! TPC-H's queries by the way in which pipelines are cut into stages (Relaxed Operator Fusion, figures 9 to 17):
 //! without stages or SIMD, with SIMD in scans, with stage boundaries, with prefetching behind them; then by the rows
-//! of a stage vector and of a group that is prefetched together. Figure 17 is `--threads`.
+//! of a stage vector and of a group that is prefetched together. Figure 17 is `--threads 1,2`.
 //!
 //! Early probes would drop most rows of a probe in front of it: they are off, and a step of their own at the end.
 
@@ -51,7 +51,7 @@ const fn hot(name: &'static str, settings: &'static Settings) -> Configuration {
     scan(name, Data::Hot, settings)
 }
 
-/// The experiment. Names of configurations that take part in claims are in `whole/claims.rs`, too.
+/// The experiment. Names of configurations that take part in claims are in `whole/claims/`, too.
 pub const STAGES: QueryExperiment = QueryExperiment {
     queries: &[1, 3, 4, 5, 6, 9, 13, 14, 19],
     configurations: &[

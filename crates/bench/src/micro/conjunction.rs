@@ -1,12 +1,12 @@
 //! The experiment `conjunction`: two tests on two columns, both or either of which a row is to satisfy, joined
-//! in four ways (ByteSlice, section 3.1.2, figure 12, and appendix E, figure 19; Data Blocks, section 4.2 and
+//! in five ways (ByteSlice, section 3.1.2, figure 12, and appendix E, figure 19; Data Blocks, section 4.2 and
 //! figure 9).
 //!
 //! - `baseline`: each test on its own, then the bits are joined.
 //! - `column_first`: the second test is given the bits of the first and skips vectors they decide.
 //! - `predicate_first`: both tests on 512 rows, then the next 512.
 //! - `reduce`: the positions the first test leaves undecided, at which the second column's codes are fetched
-//!   and tested.
+//!   and tested; `reduce_scalar` does so without SIMD.
 //!
 //! The second test matches half of the rows; the first is varied. Cases of disjunctions have `or` in their
 //! names.
@@ -39,13 +39,16 @@ pub enum Strategy {
     PredicateFirst,
     /// Find, then reduce matches.
     Reduce,
+    /// Finds, then reduces matches without SIMD (Data Blocks, figure 9).
+    ReduceScalar,
 }
 
-const STRATEGIES: [(Strategy, &str); 4] = [
+const STRATEGIES: [(Strategy, &str); 5] = [
     (Strategy::Baseline, "baseline"),
     (Strategy::ColumnFirst, "column_first"),
     (Strategy::PredicateFirst, "predicate_first"),
     (Strategy::Reduce, "reduce"),
+    (Strategy::ReduceScalar, "reduce_scalar"),
 ];
 
 /// What is measured.
@@ -197,20 +200,24 @@ impl Pair {
                 }
                 count::ones(isa, &buffers.bits)
             }
-            Strategy::Reduce => {
-                self.test_first(0..ROWS, below, &mut buffers.bits);
-                let mut decided = 0;
-                if join == Join::Any {
-                    decided = count::ones(isa, &buffers.bits);
-                    buffers.bits.iter_mut().for_each(|word| *word = !*word);
-                }
-                buffers.positions.clear();
-                positions::positions(isa, &buffers.bits, 0, &mut buffers.positions);
-                let selection = Selection::Positions(&buffers.positions);
-                let fetched = self.second.unpack(isa, 0, selection, &mut buffers.fetched);
-                decided + buffers.fetched.count_from(fetched, self.half)
-            }
+            Strategy::Reduce => self.reduce(isa, join, below, buffers),
+            Strategy::ReduceScalar => self.reduce(Isa::Scalar, join, below, buffers),
         }
+    }
+
+    /// The number of rows that match; `isa` fetches the codes of those that the second test decides.
+    fn reduce(&self, isa: Isa, join: Join, below: u64, buffers: &mut Buffers) -> usize {
+        self.test_first(0..ROWS, below, &mut buffers.bits);
+        let mut decided = 0;
+        if join == Join::Any {
+            decided = count::ones(Isa::detect(), &buffers.bits);
+            buffers.bits.iter_mut().for_each(|word| *word = !*word);
+        }
+        buffers.positions.clear();
+        positions::positions(isa, &buffers.bits, 0, &mut buffers.positions);
+        let selection = Selection::Positions(&buffers.positions);
+        let fetched = self.second.unpack(isa, 0, selection, &mut buffers.fetched);
+        decided + buffers.fetched.count_from(fetched, self.half)
     }
 
     fn test_first(&self, rows: Range<usize>, below: u64, out: &mut [u64]) {

@@ -156,6 +156,21 @@ impl Report {
         self.conclusions.extend(other.conclusions);
     }
 
+    /// The report with a prefix before all names of cases and titles of classes.
+    pub fn under(mut self, prefix: &str) -> Report {
+        let rename = |name: &mut String| name.insert_str(0, prefix);
+        self.measurements.iter_mut().for_each(|m| rename(&mut m.case));
+        for ratio in &mut self.ratios {
+            rename(&mut ratio.case);
+            rename(&mut ratio.baseline);
+        }
+        for of in &mut self.classes {
+            rename(&mut of.title);
+            of.classes.iter_mut().flatten().for_each(rename);
+        }
+        self
+    }
+
     /// Adds a sentence that follows from all that was measured; it comes last.
     pub fn conclude(&mut self, sentence: String) {
         self.conclusions.push(sentence);
@@ -320,6 +335,25 @@ mod tests {
         report.classify("alone", &["psma/q06"], "execute");
         report.classify("exact", &["lineitem", "psma/q06"], "bytes_over_csv");
         assert_eq!(report.classes().len(), 1);
+    }
+
+    #[test]
+    fn a_prefix_is_before_all_names() {
+        let mut report = Report::default();
+        report.append(example().under("select/"));
+        assert!(
+            report
+                .measurements()
+                .iter()
+                .all(|m| m.case.starts_with("select/"))
+        );
+        let ratio = &report.ratios()[0];
+        assert_eq!(
+            (ratio.case.as_str(), ratio.baseline.as_str()),
+            ("select/psma/q06", "select/compiled/q06")
+        );
+        assert_eq!(report.classes()[0].title, "select/q06");
+        assert_eq!(report.classes()[0].classes[0], ["select/psma/q06"]);
     }
 
     #[test]

