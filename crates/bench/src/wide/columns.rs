@@ -1,5 +1,5 @@
-//! Columns of the wide table: those of lineitem and of all that it refers to, save names, addresses, phones and comments,
-//! which no query of the experiment reads.
+//! Columns of the wide table: those of lineitem and of all that it refers to, save names, addresses, phones and
+//! comments, which no query of the experiment reads.
 
 /// A column.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ const fn joined(name: &'static str, joined: &'static str, values: f64, drawn: &'
 }
 
 /// The columns.
-pub const COLUMNS: [Column; 33] = [
+pub const COLUMNS: [Column; 34] = [
     key("l_orderkey", 6e6),
     key("l_partkey", 2e5),
     key("l_suppkey", 1e4),
@@ -144,6 +144,7 @@ pub const COLUMNS: [Column; 33] = [
         "split_part('MED,SM,LG,JUMBO,WRAP', ',', (RANK - 1) % 5 + 1) || ' ' || \
          split_part('BOX,CASE,BAG,JAR,PKG,PACK,CAN,DRUM', ',', (RANK - 1) / 5 + 1)",
     ),
+    of("s_acctbal", 1.1e6, "cast(RANK * 0.01 - 1000 as decimal(15, 2))"),
     joined("s_nation", "sn.n_name", 25.0, NATIONS),
     joined("s_region", "sr.r_name", 5.0, REGIONS),
     of("ps_availqty", 9_999.0, "RANK"),

@@ -12,8 +12,8 @@ const SEASONS: f64 = 20.0;
 /// Years of 336,776 flights at scale factor 1.
 const YEARS: f64 = 6.0;
 
-const STATISTICS: &str = "g integer, ab integer, r integer, h integer, \"2b\" integer, \"3b\" integer, hr integer, rbi integer, \
-    sb integer, cs integer, bb integer, so integer, ibb integer, hbp integer, sh integer, sf integer, gidp integer";
+const STATISTICS: &str = "g integer, ab integer, r integer, h integer, \"2b\" integer, \"3b\" integer, \
+    hr integer, rbi integer, sb integer, cs integer, bb integer, so integer, ibb integer, hbp integer, sh integer, sf integer, gidp integer";
 
 /// Queries of batting statistics.
 pub const BASEBALL: [Query; 4] = [

@@ -63,7 +63,8 @@ pub const QUERIES: [Query; 15] = [
     ),
     query(
         5,
-        "c_region = 'ASIA' and s_region = 'ASIA' and o_orderdate >= date '1994-01-01' and o_orderdate < date '1995-01-01'",
+        "c_region = 'ASIA' and s_region = 'ASIA' and o_orderdate >= date '1994-01-01' \
+         and o_orderdate < date '1995-01-01'",
         "s_nation, REVENUE",
         "s_nation",
     ),
@@ -127,8 +128,8 @@ pub const QUERIES: [Query; 15] = [
     query(
         19,
         "l_shipmode in ('AIR', 'REG AIR') and l_shipinstruct = 'DELIVER IN PERSON' and (p_brand = 'Brand#12' \
-         and p_size between 1 and 5 and l_quantity between 1 and 11 or p_brand = 'Brand#23' and p_size between 1 and 10 \
-         and l_quantity between 10 and 20 or p_brand = 'Brand#34' and p_size between 1 and 15 \
+         and p_size between 1 and 5 and l_quantity between 1 and 11 or p_brand = 'Brand#23' \
+         and p_size between 1 and 10 and l_quantity between 10 and 20 or p_brand = 'Brand#34' and p_size between 1 and 15 \
          and l_quantity between 20 and 30)",
         "REVENUE",
         "",

@@ -1,6 +1,6 @@
 //! Claims of ByteSlice.
 
-use super::{LOOKUP, Line, Paper, VALUE, at_least, at_most, each, ratio, up_to};
+use super::line::{LOOKUP, Line, Paper, VALUE, at_least, at_most, each, ratio, up_to};
 use crate::whole::verdict::Measure;
 
 pub const PAPER: Paper = Paper {
@@ -374,7 +374,7 @@ const LINES: &[Line] = &[
     ),
     (
         "figure 22",
-        "On flights, which stand for census data that no package ships, ByteSlice runs no query slower than bit-packed codes",
+        "On flights, in place of census data, ByteSlice runs no query slower than bit-packed codes",
         each(
             "public",
             ("flights/byteslice/{}", "flights/bit_packed/{}"),

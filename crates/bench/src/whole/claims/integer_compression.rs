@@ -1,6 +1,6 @@
 //! Claims of Hyrise's study of integer compression.
 
-use super::{Line, Paper, VALUE, at_most, each, ratio};
+use super::line::{Line, Paper, VALUE, at_most, each, ratio};
 use crate::whole::verdict::Measure;
 
 pub const PAPER: Paper = Paper {

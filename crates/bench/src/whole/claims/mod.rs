@@ -7,11 +7,12 @@
 mod byteslice;
 mod data_blocks;
 mod integer_compression;
+mod line;
 mod relaxed_operator_fusion;
 mod runtime_fragility;
 
-use super::verdict::{Measure, Of};
-use crate::bound::Bound;
+use super::verdict::Measure;
+use line::Paper;
 
 /// A claim of a paper.
 #[derive(Clone, Copy, Debug)]
@@ -25,17 +26,6 @@ pub struct Claim {
     /// The way to measure it.
     pub measure: Measure,
 }
-
-/// A paper and its claims.
-#[derive(Clone, Copy, Debug)]
-pub struct Paper {
-    /// Its name in reports.
-    name: &'static str,
-    lines: &'static [Line],
-}
-
-/// Place, words and measure of a claim.
-type Line = (&'static str, &'static str, Measure);
 
 /// The papers, in the order of the report.
 const PAPERS: [Paper; 5] = [
@@ -57,79 +47,6 @@ pub fn claims() -> impl Iterator<Item = Claim> {
         })
     })
 }
-
-/// The baseline's metric over the case's is at least `least`.
-const fn ratio(
-    experiment: &'static str,
-    (case, baseline): (&'static str, &'static str),
-    metric: &'static str,
-    least: f64,
-) -> Measure {
-    each(experiment, (case, baseline), &[], metric, least)
-}
-
-/// The ratio holds for each of the names that replace `{}` in the names of the cases.
-const fn each(
-    experiment: &'static str,
-    (case, baseline): (&'static str, &'static str),
-    each: &'static [&'static str],
-    metric: &'static str,
-    least: f64,
-) -> Measure {
-    Measure::Ratio {
-        experiment,
-        case,
-        baseline,
-        each,
-        of: Of::All,
-        metric,
-        least,
-    }
-}
-
-/// The ratio holds for at least one of the names that replace `{}` in the names of the cases.
-const fn up_to(
-    experiment: &'static str,
-    (case, baseline): (&'static str, &'static str),
-    each: &'static [&'static str],
-    metric: &'static str,
-    least: f64,
-) -> Measure {
-    Measure::Ratio {
-        experiment,
-        case,
-        baseline,
-        each,
-        of: Of::Any,
-        metric,
-        least,
-    }
-}
-
-/// The metric of a case is at least `least`.
-const fn at_least(experiment: &'static str, case: &'static str, metric: &'static str, least: f64) -> Measure {
-    Measure::Figure {
-        experiment,
-        case,
-        metric,
-        bound: Bound::Least(least),
-    }
-}
-
-/// The metric of a case is at most `most`.
-const fn at_most(experiment: &'static str, case: &'static str, metric: &'static str, most: f64) -> Measure {
-    Measure::Figure {
-        experiment,
-        case,
-        metric,
-        bound: Bound::Most(most),
-    }
-}
-
-/// Nanoseconds of a lookup, in several experiments.
-const LOOKUP: &str = "ns_per_lookup";
-/// Nanoseconds of a value, in experiments on kernels.
-const VALUE: &str = "ns_per_value";
 
 #[cfg(test)]
 mod tests {

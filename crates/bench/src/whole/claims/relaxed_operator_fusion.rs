@@ -1,6 +1,6 @@
 //! Claims of Relaxed Operator Fusion.
 
-use super::{Line, Paper, each, ratio, up_to};
+use super::line::{Line, Paper, each, ratio, up_to};
 use crate::whole::verdict::Measure;
 
 pub const PAPER: Paper = Paper {

@@ -1,6 +1,6 @@
 //! Claims of Runtime Fragility.
 
-use super::{Line, Paper, at_least, at_most, each, ratio};
+use super::line::{Line, Paper, at_least, at_most, each, ratio};
 use crate::whole::verdict::Measure;
 
 pub const PAPER: Paper = Paper {
