@@ -8,10 +8,6 @@ use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Stag
 use frazil_plan::{ColumnId, Columns, Expr};
 use frazil_types::NativeType;
 
-/// Groups of an integer are looked up row by row up to this size, even if rows come in no order of it: the core
-/// waits for the groups of several rows at once. On an EPYC a million rows of 100,000 groups (5 MB) took 3.4 ms
-/// that way, and 4.2 ms by vectors; those of a million groups (48 MB) 25 and 16 ms.
-const GROUP_BYTES: usize = 8 * 1024 * 1024;
 /// Build rows of more bytes than these are waited for. On an EPYC 2 million rows of 50 groups, whose keys are in 1.6 MB
 /// of build rows, took 59 ms row by row, and 28 ms by vectors.
 const WAITED_BYTES: f64 = 512.0 * 1024.0;
@@ -54,13 +50,10 @@ fn group_limit(plan: &PipelinePlan, pipeline: &Pipeline, estimator: &Estimator<'
     let (_, filled) = plan.filled(pipeline)?;
     let table = filled.groups().filter(|table| !table.groups.is_empty())?;
     let sink = pipeline.operators.len();
-    match (sink, integer_key(table, &plan.columns)) {
-        _ if !pipeline.may_have_boundary(sink, plan) => None,
-        (0, Some(key)) if estimator.is_scattered(key) => Some(GROUP_BYTES),
-        // Rows may come in the order of the key.
-        (0, Some(_)) => None,
-        _ => Some(CACHE_BYTES),
-    }
+    // Rows may come in the order of the key.
+    let key = integer_key(table, &plan.columns).filter(|_| sink == 0);
+    let may_be_in_order = key.is_some_and(|key| !estimator.is_scattered(key));
+    (pipeline.may_have_boundary(sink, plan) && !may_be_in_order).then_some(CACHE_BYTES)
 }
 
 fn wants_boundary(
