@@ -41,6 +41,11 @@ impl Translator<'_, '_> {
             Place::Value(value) => return Ok(value),
             Place::Slot(slot) => self.slot_value(slot)?,
             Place::Source(cell) => self.source_value(cell)?,
+            Place::Average { sum, count, of } => {
+                let (sum, count) = (self.source_value(sum)?, self.source_value(count)?);
+                let average = self.average((sum, of), count)?;
+                self.coerce(average, self.unit.plan.columns[id].native())
+            }
             Place::Vector {
                 words,
                 storage,

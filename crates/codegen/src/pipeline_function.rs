@@ -301,7 +301,7 @@ pub(crate) fn anchors_of(scope: &Scope, columns: &[ColumnId]) -> Result<BTreeSet
             Place::BuildRow { anchor, .. } => {
                 anchors.insert(anchor);
             }
-            Place::Slot(_) | Place::Value(_) | Place::Vector { .. } => {}
+            Place::Slot(_) | Place::Value(_) | Place::Vector { .. } | Place::Average { .. } => {}
         }
     }
     Ok(anchors)

@@ -5,7 +5,7 @@ use crate::stage_vector::Slot;
 use cranelift_codegen::ir;
 use frazil_plan::ColumnId;
 use frazil_runtime::FieldPlace;
-use frazil_types::{Error, NativeType, Result};
+use frazil_types::{Error, LogicalType, NativeType, Result};
 use std::collections::HashMap;
 
 /// The anchor that is the row's number in the source vector.
@@ -46,6 +46,13 @@ pub(crate) enum Place {
         words: VectorWords,
         storage: NativeType,
         native: NativeType,
+    },
+    /// Made of a sum and a count of the source vector, at the first use.
+    Average {
+        sum: SourceCell,
+        count: SourceCell,
+        /// Type of the values that were added up.
+        of: LogicalType,
     },
     /// In registers.
     Value(SqlValue),

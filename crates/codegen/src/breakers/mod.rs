@@ -185,7 +185,10 @@ impl<'p> Translator<'_, 'p> {
         match layout {
             Layout::Join(layout) => self.join_build(layout, keys, done),
             Layout::Groups(layout) => self.aggregate(layout, done),
-            Layout::Sorter(layout) => self.sort(&layout.spec.layout, &layout.columns, done),
+            Layout::Sorter(layout) => {
+                self.leave_if_behind(layout, done)?;
+                self.sort(&layout.spec.layout, &layout.columns, done)
+            }
             Layout::Windows(layout) => self.sort(&layout.layout, &layout.columns, done),
             Layout::Buffer(layout) => self.vector_sink(&layout.columns, done),
         }

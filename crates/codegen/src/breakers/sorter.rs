@@ -7,7 +7,7 @@ use frazil_plan::{ColumnId, RowCount};
 use frazil_runtime::breakers::sorter::SorterBreaker;
 use frazil_runtime::breakers::{Breaker, Shape};
 use frazil_runtime::{BoundValues, FieldPlace, GroupCounts, RowField, RowLayout, SortField, SortSpec};
-use frazil_types::{Error, Result};
+use frazil_types::{Error, NativeType, Result};
 use std::sync::Arc;
 
 /// The rows of a sorter.
@@ -53,6 +53,24 @@ impl SortLayout {
             limit: table.limit.clone(),
             offset: table.offset.clone(),
         })
+    }
+}
+
+impl SortLayout {
+    /// The leading keys by which a row can be told to be behind another one at the price of a comparison each: integers that are never
+    /// NULL. None if all rows are given out, or if each group of them has its own first ones.
+    pub(crate) fn integer_keys(&self) -> &[SortField] {
+        let is_integer = |key: &SortField| {
+            let place = &self.spec.layout.fields[key.field];
+            let is_short = matches!(place.native, NativeType::I16 | NativeType::I32 | NativeType::I64);
+            is_short && place.validity.is_none()
+        };
+        if self.limit.is_none() || self.spec.groups > 0 {
+            return &[];
+        }
+        let keys = &self.spec.keys;
+        let count = keys.iter().position(|key| !is_integer(key));
+        &keys[..count.unwrap_or(keys.len())]
     }
 }
 

@@ -54,7 +54,7 @@ impl Translator<'_, '_> {
         }
         for &column in &live {
             let computed = match self.scope.get(column)? {
-                Place::Slot(_) | Place::Value(_) | Place::Vector { .. } => true,
+                Place::Slot(_) | Place::Value(_) | Place::Vector { .. } | Place::Average { .. } => true,
                 // The source vector does not outlive a vector that is refilled.
                 Place::Source(_) => self.work.refills,
                 Place::BuildRow { .. } => false,

@@ -2,11 +2,13 @@
 
 use crate::breakers::groups::{Finish, GroupLayout};
 use crate::failures::FailurePoint;
+use crate::scope::Place;
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
+use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ArithmeticOp, COUNT};
 use frazil_types::{LogicalType, NativeType, Result};
 
@@ -15,8 +17,9 @@ impl Translator<'_, '_> {
     pub fn finished_groups(&mut self, layout: &GroupLayout, source: &SourceShape) -> Result<()> {
         let plan = self.unit.plan;
         let first = layout.spec.groups;
-        let state =
-            |t: &mut Self, index: usize| t.source_value(source.columns[first + index].cell(first + index));
+        let cell = |index: usize| source.columns[first + index].cell(first + index);
+        let state = |t: &mut Self, index: usize| t.source_value(cell(index));
+        let averages_wait = self.averages_wait();
         for &(column, finish) in &layout.results {
             let ty = plan.columns[column].ty;
             let value = match finish {
@@ -28,6 +31,11 @@ impl Translator<'_, '_> {
                     }
                     value
                 }
+                Finish::Average { sum, count, of } if averages_wait => {
+                    let (sum, count) = (cell(sum), cell(count));
+                    self.scope.place(column, Place::Average { sum, count, of });
+                    continue;
+                }
                 Finish::Average { sum, count, of } => {
                     let (sum, count) = (state(self, sum)?, state(self, count)?);
                     self.average((sum, of), count)?
@@ -38,8 +46,18 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
+    /// True if averages are made at their first use: a row that a filter or a sorter drops needs none. A loop over matches would
+    /// make them for each match.
+    fn averages_wait(&self) -> bool {
+        let mut operators = self.work.pipeline.operators.iter();
+        operators.all(|operator| match operator {
+            PipelineOperator::Filter(_) | PipelineOperator::Map(_) => true,
+            PipelineOperator::Call(_) | PipelineOperator::Probe { .. } | PipelineOperator::Expand(_) => false,
+        })
+    }
+
     /// A sum over a count; NULL if nothing was counted.
-    fn average(&mut self, (sum, sum_ty): (SqlValue, LogicalType), count: SqlValue) -> Result<SqlValue> {
+    pub fn average(&mut self, (sum, sum_ty): (SqlValue, LogicalType), count: SqlValue) -> Result<SqlValue> {
         let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, count.value, 0);
         if sum_ty.is_float() {
             let rows = self.b.ins().fcvt_from_sint(types::F64, count.value);

@@ -109,6 +109,7 @@ mod syncs;
 mod system_rows;
 mod temporary;
 mod top_bounds;
+mod top_groups;
 mod transactions;
 mod united_files;
 mod upserts;

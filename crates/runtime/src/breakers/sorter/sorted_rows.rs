@@ -279,6 +279,9 @@ pub struct Sorter {
     pub pages: RowPages,
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
+    /// Address of the last row of those that were kept, if they are as many as are wanted; 0 until then. Generated code leaves out
+    /// what comes behind that row.
+    pub last: usize,
     pub(super) spec: Arc<SortSpec>,
     budget: MemoryBudget,
     cancel: Cancel,
@@ -299,6 +302,7 @@ impl Sorter {
     /// Frees the rows, and keeps the bytes of their strings.
     pub(crate) fn free_rows(&mut self) {
         self.pages = RowPages::new(self.spec.layout.size, &self.budget);
+        self.last = 0;
     }
 
     /// No rows yet.
@@ -307,6 +311,7 @@ impl Sorter {
         Sorter {
             pages: RowPages::new(spec.layout.size, budget),
             heap: StringHeap::new(budget),
+            last: 0,
             spec,
             budget: budget.clone(),
             cancel: Cancel::new(),
@@ -369,6 +374,8 @@ impl Sorter {
             let row = kept.allocate()?;
             // SAFETY: both rows are live, apart, and of the layout's size.
             unsafe { row.copy_from_nonoverlapping(entry.row, self.spec.layout.size) };
+            // The last entry is the last row in the order.
+            self.last = row as usize;
         }
         self.pages = kept;
         Ok(())
