@@ -19,6 +19,7 @@ pub mod compare;
 pub mod count;
 pub mod counters;
 pub mod early_probe;
+pub mod extremes;
 pub mod hash;
 pub mod hbp;
 pub mod isa;

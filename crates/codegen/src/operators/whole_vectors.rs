@@ -1,11 +1,11 @@
-//! Aggregations without groups that take a vector as a whole: rows are counted by adding their number, and columns of the source are
-//! summed by a kernel. Anything else about the rows, a filter or a computed argument, goes through the loop over rows.
+//! Aggregations without groups that take a vector as a whole: rows are counted by adding their number, and kernels sum columns of the
+//! source or find their least and greatest values. Anything else about the rows, a filter or a computed argument, goes through the loop over rows.
 
 use crate::breakers::groups::{GroupLayout, State};
 use crate::emitter::Hoisted;
 use crate::failures::FailurePoint;
 use crate::scope::{Place, SourceCell};
-use crate::sql_value::SqlValue;
+use crate::sql_value::{SqlValue, clif_type};
 use crate::stage_work::{Cell, Cells};
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -25,6 +25,10 @@ enum Whole {
     Valid(SourceCell),
     /// It adds up a column.
     Sum(SourceCell),
+    /// It takes the least value of a column.
+    Least(SourceCell),
+    /// It takes the greatest value of a column.
+    Greatest(SourceCell),
 }
 
 /// Which vectors were taken as a whole.
@@ -67,6 +71,8 @@ impl<'p> Translator<'_, 'p> {
         match state.kind {
             StateKind::Count if is_short => Some(Whole::Valid(cell)),
             StateKind::Sum if is_short && state.field.native != NativeType::F64 => Some(Whole::Sum(cell)),
+            StateKind::Min if is_short && state.field.native == cell.storage => Some(Whole::Least(cell)),
+            StateKind::Max if is_short && state.field.native == cell.storage => Some(Whole::Greatest(cell)),
             _ => None,
         }
     }
@@ -115,31 +121,50 @@ impl<'p> Translator<'_, 'p> {
 
     /// Advances a state by the vector, whose rows begin at `start` of their columns.
     fn take_whole(&mut self, state: &State, cell: Cell, whole: Whole, start: ir::Value) -> Result<()> {
-        let native = state.field.native;
-        let old = self.state(cell, native);
-        let rows = self.rows;
-        let column = match whole {
+        let old = self.state(cell, state.field.native);
+        let state = match whole {
             Whole::Rows => {
+                let rows = self.rows;
                 let value = self.b.ins().iadd(old.value, rows);
-                self.set_state(cell, SqlValue { value, ..old });
-                return Ok(());
+                SqlValue { value, ..old }
             }
-            Whole::Valid(column) | Whole::Sum(column) => column,
+            Whole::Valid(column) => {
+                let (_, count) = self.sum_of_column(column, start)?;
+                let value = self.b.ins().iadd(old.value, count);
+                SqlValue { value, ..old }
+            }
+            Whole::Sum(column) => {
+                let (sum, count) = self.sum_of_column(column, start)?;
+                self.with_sum(state, old, sum, count)
+            }
+            Whole::Least(column) => self.with_extreme(old, column, start, IntCC::SignedLessThan)?,
+            Whole::Greatest(column) => self.with_extreme(old, column, start, IntCC::SignedGreaterThan)?,
         };
+        self.set_state(cell, state);
+        Ok(())
+    }
+
+    /// The native type and the address of a column of the source, as the kernels take them.
+    fn whole_column(&mut self, column: SourceCell) -> (ir::Value, ir::Value) {
         let columns = self.hoist(Hoisted::Context(offset_of!(PipelineContext, source) as i32));
-        let place = self
-            .b
-            .ins()
-            .iadd_imm_s(columns, (column.index * size_of::<VectorColumn>()) as i64);
+        let distance = (column.index * size_of::<VectorColumn>()) as i64;
+        let place = self.b.ins().iadd_imm_s(columns, distance);
         let kind = self.b.ins().iconst(types::I32, i64::from(column.storage as u32));
-        let sum = self.stack_place();
+        (kind, place)
+    }
+
+    /// The sum of a column's values, as an `i128`, and their number.
+    fn sum_of_column(&mut self, column: SourceCell, start: ir::Value) -> Result<(ir::Value, ir::Value)> {
+        let (kind, place) = self.whole_column(column);
+        let (rows, sum) = (self.rows, self.stack_place());
         let count = self.call_value(Function::SumColumn, &[kind, place, start, rows, sum])?;
-        if let Whole::Valid(_) = whole {
-            let value = self.b.ins().iadd(old.value, count);
-            self.set_state(cell, SqlValue { value, ..old });
-            return Ok(());
-        }
         let sum = self.load(NativeType::I128, sum, 0);
+        Ok((sum, count))
+    }
+
+    /// A state of a sum with the sum of `count` further values.
+    fn with_sum(&mut self, state: &State, old: SqlValue, sum: ir::Value, count: ir::Value) -> SqlValue {
+        let native = state.field.native;
         let value = match (native, state.checked) {
             (NativeType::I64, None) => {
                 let sum = self.b.ins().ireduce(types::I64, sum);
@@ -159,7 +184,36 @@ impl<'p> Translator<'_, 'p> {
         };
         let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, count, 0);
         let valid = old.valid.map(|valid| self.b.ins().bor(valid, some));
-        self.set_state(cell, SqlValue { value, valid, native });
-        Ok(())
+        SqlValue { value, valid, native }
+    }
+
+    /// A state of an extreme with the extreme of a column; `better` says which of two values is taken.
+    fn with_extreme(
+        &mut self,
+        old: SqlValue,
+        column: SourceCell,
+        start: ir::Value,
+        better: IntCC,
+    ) -> Result<SqlValue> {
+        let (kind, place) = self.whole_column(column);
+        let greatest = self.small(u32::from(better == IntCC::SignedGreaterThan));
+        let (rows, out) = (self.rows, self.stack_place());
+        let arguments = [kind, place, start, rows, greatest, out];
+        let count = self.call_value(Function::ExtremeOfColumn, &arguments)?;
+        let new = self.load_word(out, 0);
+        let new = match clif_type(old.native) {
+            types::I64 => new,
+            narrow => self.b.ins().ireduce(narrow, new),
+        };
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, count, 0);
+        let mut takes = self.icmp(better, new, old.value);
+        if let Some(valid) = old.valid {
+            let is_first = self.not(valid);
+            takes = self.b.ins().bor(takes, is_first);
+        }
+        let takes = self.b.ins().band(takes, some);
+        let value = self.b.ins().select(takes, new, old.value);
+        let valid = old.valid.map(|valid| self.b.ins().bor(valid, some));
+        Ok(SqlValue { value, valid, ..old })
     }
 }

@@ -117,6 +117,7 @@ mod value_meaning;
 mod verifying;
 mod view_texts;
 mod views;
+mod whole_vectors;
 mod windows;
 mod writers;
 mod writing_with;

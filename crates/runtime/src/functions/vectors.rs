@@ -3,6 +3,7 @@
 use crate::abi::{PipelineContext, STATUS_OK, VectorColumn};
 use crate::caught_panic::panicked;
 use crate::vector_column::LentColumns;
+use frazil_kernels::extremes::{Bounded, Extreme};
 use frazil_kernels::hash::{HashKey, NULL_WORD, combine, fold_string};
 use frazil_kernels::sum::{Summed, sum_valid};
 use frazil_kernels::{Isa, LikePattern};
@@ -101,6 +102,64 @@ unsafe fn sum_of<T: Summed + Native + Into<i128>>(
         }
         match column.is_valid(first) {
             true => (T::sum(values), rows as u64),
+            false => (0, 0),
+        }
+    }
+}
+
+/// # Safety
+/// As [`sum_column`].
+pub unsafe fn extreme_of_column(
+    native: u32,
+    column: *const VectorColumn,
+    first: u64,
+    rows: u64,
+    greatest: u32,
+    out: *mut i64,
+) -> u64 {
+    let end = match greatest {
+        0 => Extreme::Least,
+        _ => Extreme::Greatest,
+    };
+    // SAFETY: by contract.
+    unsafe {
+        let (column, first, rows) = (&*column, first as usize, rows as usize);
+        let (value, count) = match native {
+            n if n == NativeType::I16 as u32 => extreme_of::<i16>(end, column, first, rows),
+            n if n == NativeType::I32 as u32 => extreme_of::<i32>(end, column, first, rows),
+            _ => extreme_of::<i64>(end, column, first, rows),
+        };
+        out.write_unaligned(value);
+        count
+    }
+}
+
+/// # Safety
+/// As [`sum_column`].
+unsafe fn extreme_of<T: Bounded + Native + Into<i64>>(
+    end: Extreme,
+    column: &VectorColumn,
+    first: usize,
+    rows: usize,
+) -> (i64, u64) {
+    // SAFETY: by contract.
+    unsafe {
+        let is_flat = column.value_mask != 0 && column.values.cast::<T>().is_aligned();
+        if !is_flat {
+            let valid = (first..first + rows).filter(|&row| column.is_valid(row));
+            let (value, count) = valid.fold((end.of::<T>(&[]), 0), |(value, count), row| {
+                (end.of(&[value, column.value(row)]), count + 1)
+            });
+            return (value.into(), count);
+        }
+        let values = std::slice::from_raw_parts(column.values.cast::<T>().add(first), rows);
+        if column.validity_mask != 0 {
+            let validity = std::slice::from_raw_parts(column.validity.add(first), rows);
+            let (value, count) = end.of_valid(values, validity);
+            return (value.into(), count);
+        }
+        match column.is_valid(first) {
+            true => (end.of(values).into(), rows as u64),
             false => (0, 0),
         }
     }
