@@ -44,6 +44,7 @@ pub mod sma;
 mod stored_text;
 mod strategy;
 pub mod string_codes;
+mod text_lengths;
 mod text_predicate;
 pub mod unpack;
 pub mod verify;

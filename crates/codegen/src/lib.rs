@@ -24,6 +24,7 @@ pub mod worker;
 mod code_memory;
 mod columns_in_scope;
 mod compile_options;
+mod counted_texts;
 mod emitter;
 mod expressions;
 mod failures;

@@ -110,7 +110,9 @@ impl SourceCursor {
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
                 let keys = shape.code_keys.as_ref();
                 let groups = keys.map(|keys| CodeGroups::new(keys.clone(), budget));
-                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place, groups)))
+                let is_counted: Vec<bool> = (0..read.len()).map(|i| shape.counted.contains(&i)).collect();
+                let source = ScanSource::new(scan, &read, *row_id, in_place, groups);
+                SourceCursor::Scan(Box::new(source.counting(&is_counted)))
             }
             PipelineSource::Of { finished, late, .. } => match finished.shape() {
                 Shape::Rows => SourceCursor::Rows(Gatherer::new(shape, late.clone())),

@@ -2,6 +2,7 @@
 //! this one form before generated code sees it.
 
 use crate::breakers::PlanLayouts;
+use crate::counted_texts::counted;
 use crate::scope::SourceCell;
 use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::{LateColumns, Pipeline, PipelineOperator, PipelinePlan, Source};
@@ -65,6 +66,8 @@ pub struct SourceShape {
     pub columns: Vec<SourceColumn>,
     /// The group keys that are found by codes. The last column is one of cells if there are any.
     pub code_keys: Option<CodeKeys>,
+    /// Columns that hold the numbers of characters of their strings.
+    pub(crate) counted: Vec<usize>,
 }
 
 impl SourceShape {
@@ -76,9 +79,19 @@ impl SourceShape {
             flat: !matches!(pipeline.source, Source::Scan { .. }),
         };
         let mut columns = columns.of(&pipeline.source);
+        let counted = counted(plan, pipeline);
+        for &place in &counted {
+            let column = &mut columns[place];
+            (column.storage, column.native) = (NativeType::I64, NativeType::I64);
+            column.in_table = None;
+        }
         let code_keys = code_keys(plan, layouts, pipeline);
         columns.extend(code_keys.as_ref().map(|_| SourceColumn::CELLS));
-        SourceShape { columns, code_keys }
+        SourceShape {
+            columns,
+            code_keys,
+            counted,
+        }
     }
 
     /// The column of the cells of groups.

@@ -17,7 +17,7 @@ mod math;
 mod numerics;
 mod objects;
 mod rows;
-mod strings;
+pub(crate) mod strings;
 mod vectors;
 
 pub use dates::date_part_code;

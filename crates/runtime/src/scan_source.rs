@@ -3,11 +3,14 @@
 
 use crate::abi::{Partitions, VectorColumn};
 use crate::code_groups::CodeGroups;
+use crate::functions::strings::string_length;
 use frazil_plan::operators::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
-use frazil_storage::{ScanCursor, TableScan};
+use frazil_storage::{FetchedColumn, ScanCursor, TableScan};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{Disjunction, Error, Restriction, RestrictionKind, Result, SqlState, Value};
+use frazil_types::{
+    Disjunction, Error, READ_PADDING, Restriction, RestrictionKind, Result, SqlState, StringRef, Value,
+};
 use std::sync::Arc;
 
 /// Values known when a pipeline opens.
@@ -133,6 +136,8 @@ pub struct ScanSource {
     columns: Vec<VectorColumn>,
     /// Which columns of the scan generated code reads; those only restricted are never unpacked.
     read: Vec<usize>,
+    /// Columns of strings of which generated code reads the numbers of characters alone, with room for them.
+    counted: Vec<(usize, Vec<i64>)>,
     row_id: bool,
     /// Whether rows of hot chunks are read where they lie.
     in_place: bool,
@@ -157,12 +162,22 @@ impl ScanSource {
             cursor: scan.cursor(),
             columns: vec![VectorColumn::null(); columns],
             read: (0..scan.columns().len()).filter(|&i| read[i]).collect(),
+            counted: Vec::new(),
             row_id,
             in_place: in_place && scan.options().lend_columns,
             partitions: Partitions::SIDE_BY_SIDE,
             code_groups: groups.map(Box::new),
             codes_travel: scan.options().codes_travel,
         }
+    }
+
+    /// The same source, which gives the numbers of characters (`i64`) of some columns in place of their strings. `is_counted[i]`: whether
+    /// column i is one of them.
+    pub fn counting(mut self, is_counted: &[bool]) -> ScanSource {
+        let (counted, read): (Vec<usize>, Vec<usize>) = self.read.into_iter().partition(|&i| is_counted[i]);
+        self.read = read;
+        self.counted = counted.into_iter().map(|i| (i, Vec::new())).collect();
+        self
     }
 
     /// Address of the cells of groups, for generated code; null if there are none.
@@ -194,6 +209,7 @@ impl ScanSource {
         if !self.in_place || !self.lend() {
             self.fetch()?;
         }
+        self.count_characters(rows as usize)?;
         if self.row_id {
             self.columns[behind - 1] = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
         }
@@ -217,22 +233,28 @@ impl ScanSource {
         true
     }
 
+    /// Puts the lengths of the strings of the current vector into the columns that are counted.
+    fn count_characters(&mut self, rows: usize) -> Result<()> {
+        for (i, lengths) in &mut self.counted {
+            self.columns[*i] = match self.cursor.fetch_lengths(*i)? {
+                Some(fetched) => column_of(fetched),
+                None => {
+                    let strings = column_of(self.cursor.fetch(*i)?);
+                    // SAFETY: the column has the rows of the vector, with strings that are alive where they are not NULL.
+                    unsafe { lengths_of(strings, rows, lengths) }
+                }
+            };
+        }
+        Ok(())
+    }
+
     fn fetch(&mut self) -> Result<()> {
         for &i in &self.read {
             if (self.code_groups.as_ref()).is_some_and(|groups| groups.replaces(i)) {
                 self.columns[i] = VectorColumn::null();
                 continue;
             }
-            let fetched = self.cursor.fetch(i)?;
-            let mask = if fetched.constant { 0 } else { !0 };
-            let mut column = VectorColumn {
-                value_mask: mask,
-                ..VectorColumn::flat(fetched.values)
-            };
-            if let Some(validity) = fetched.validity {
-                (column.validity, column.validity_mask) = (validity, mask);
-            }
-            self.columns[i] = column;
+            self.columns[i] = column_of(self.cursor.fetch(i)?);
         }
         Ok(())
     }
@@ -245,6 +267,52 @@ impl ScanSource {
     /// The columns of the current vector.
     pub fn columns(&self) -> &[VectorColumn] {
         &self.columns
+    }
+}
+
+/// A fetched column as generated code reads it.
+fn column_of(fetched: FetchedColumn) -> VectorColumn {
+    let mask = if fetched.constant { 0 } else { !0 };
+    let column = VectorColumn {
+        value_mask: mask,
+        ..VectorColumn::flat(fetched.values)
+    };
+    match fetched.validity {
+        Some(validity) => VectorColumn {
+            validity,
+            validity_mask: mask,
+            ..column
+        },
+        None => column,
+    }
+}
+
+/// Puts the numbers of characters of a column of strings into `lengths`, where the column that is returned points; 0 for NULL.
+///
+/// # Safety
+/// The column has `rows` rows, strings that are alive where they are not NULL.
+unsafe fn lengths_of(strings: VectorColumn, rows: usize, lengths: &mut Vec<i64>) -> VectorColumn {
+    let stored = if strings.value_mask == 0 {
+        rows.min(1)
+    } else {
+        rows
+    };
+    // SAFETY: by contract.
+    let length = |row: usize| unsafe {
+        match strings.is_valid(row) {
+            true => {
+                let string = strings.value::<StringRef>(row);
+                string_length(string.head, string.tail)
+            }
+            false => 0,
+        }
+    };
+    lengths.clear();
+    lengths.reserve(stored + READ_PADDING / size_of::<i64>());
+    lengths.extend((0..stored).map(length));
+    VectorColumn {
+        values: lengths.as_ptr().cast(),
+        ..strings
     }
 }
 

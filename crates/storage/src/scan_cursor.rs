@@ -375,6 +375,31 @@ impl ScanCursor {
         fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
     }
 
+    /// Fetches the numbers of characters of a string column (an index into the scan's columns) of the current vector, as 64-bit integers.
+    /// `None` if they are best counted in the strings themselves, which [`ScanCursor::fetch`] gives.
+    pub fn fetch_lengths(&mut self, index: usize) -> Result<Option<FetchedColumn>> {
+        let entry = self.entry.clone().expect("a chunk is open");
+        let State::Frozen(frozen) = entry.view().state() else {
+            return Ok(None);
+        };
+        let column = self.scan.columns[index];
+        let sparse = self.goes_by_positions(index);
+        let selection = chosen(&self.vector, sparse, &self.words, &self.positions, self.end);
+        let (isa, buffer) = (self.scan.options.isa, &mut self.buffers[index]);
+        let counted = (frozen.block.text_lengths(isa, column, selection, buffer))
+            .map_err(|e| entry.blame(self.scan.snapshot.table().entry(), e))?;
+        if !counted {
+            return Ok(None);
+        }
+        self.access.note_fetch(column, &selection);
+        self.counters.bytes_touched += frozen.block.entry(column).code_bytes(selection.count()) as u64;
+        Ok(Some(FetchedColumn {
+            values: buffer.values_ptr(),
+            validity: buffer.validity_ptr(),
+            constant: false,
+        }))
+    }
+
     /// Returns the codes of string columns (indices into the scan's columns) in the open chunk; `None` if it is
     /// hot, or if one of the columns has no codes there.
     pub fn coded_strings(&self, indices: &[usize]) -> Result<Option<CodedStrings>> {

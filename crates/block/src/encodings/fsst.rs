@@ -94,6 +94,8 @@ fn write_symbols(compressor: &Compressor) -> Vec<u8> {
 pub(crate) struct Decoder {
     symbols: [u64; 256],
     lengths: [u8; 256],
+    /// Characters that begin in each symbol.
+    characters: [u8; 256],
     count: usize,
 }
 
@@ -110,6 +112,7 @@ impl Decoder {
         let mut out = Decoder {
             symbols: [0; 256],
             lengths: [0; 256],
+            characters: [0; 256],
             count,
         };
         for (i, (word, &len)) in words.as_chunks::<8>().0.iter().zip(lens).enumerate() {
@@ -118,6 +121,10 @@ impl Decoder {
             }
             out.symbols[i] = u64::from_le_bytes(*word);
             out.lengths[i] = len;
+            let begins = word[..usize::from(len)]
+                .iter()
+                .filter(|byte| begins_character(**byte));
+            out.characters[i] = begins.count() as u8;
         }
         Ok(out)
     }
@@ -148,6 +155,57 @@ impl Decoder {
             }
         }
         Ok(len)
+    }
+
+    /// Number of characters of a string, whose codes are not decompressed.
+    pub fn characters(&self, codes: &[u8]) -> u32 {
+        let (mut count, mut rest) = (0, codes);
+        while let Some((&code, behind)) = rest.split_first() {
+            rest = behind;
+            count += match code {
+                ESCAPE => {
+                    let (byte, behind) = rest.split_first().unwrap_or((&0, &[]));
+                    rest = behind;
+                    u32::from(begins_character(*byte))
+                }
+                code => u32::from(self.characters[usize::from(code)]),
+            };
+        }
+        count
+    }
+
+    /// Counts the characters of strings that are stored one behind the other as if they were one string, which mispredicts no branch
+    /// at the end of a string. `places[i]` becomes the number of characters in front of code `i`; one more place is the end.
+    pub fn characters_of_run(&self, codes: &[u8], places: &mut Vec<u32>) {
+        places.clear();
+        places.resize(codes.len() + 1, 0);
+        let (mut count, mut at) = (0_u32, 0);
+        while at < codes.len() {
+            if let (Some(group), Some(places)) = (
+                codes[at..].first_chunk::<4>(),
+                places[at..].first_chunk_mut::<4>(),
+            ) && !has_escape(*group)
+            {
+                for (code, place) in group.iter().zip(places) {
+                    *place = count;
+                    count += u32::from(self.characters[usize::from(*code)]);
+                }
+                at += 4;
+                continue;
+            }
+            let code = codes[at];
+            places[at] = count;
+            at += 1;
+            if code == ESCAPE {
+                // No string begins at the byte that stands for itself.
+                let byte = codes.get(at).copied().unwrap_or(0);
+                count += u32::from(begins_character(byte));
+                at += 1;
+            } else {
+                count += u32::from(self.characters[usize::from(code)]);
+            }
+        }
+        places[codes.len()] = count;
     }
 
     /// Decompresses `codes` to `out` and returns the length.
@@ -242,6 +300,12 @@ impl Decoder {
     }
 }
 
+/// True for the first byte of a character in UTF-8.
+#[inline]
+fn begins_character(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
 /// Whether one of four codes is the escape.
 #[inline]
 fn has_escape(group: [u8; 4]) -> bool {
@@ -283,6 +347,12 @@ mod tests {
         unsafe { decoder.decode_run(&codes, out.as_mut_ptr(), &mut places) };
         for (text, ends) in bytes.iter().zip(ends.windows(2)) {
             assert_eq!(&out[places[ends[0]] as usize..places[ends[1]] as usize], *text);
+        }
+        decoder.characters_of_run(&codes, &mut places);
+        for (text, ends) in texts.iter().zip(ends.windows(2)) {
+            let count = text.chars().count() as u32;
+            assert_eq!(decoder.characters(&codes[ends[0]..ends[1]]), count, "{text}");
+            assert_eq!(places[ends[1]] - places[ends[0]], count, "{text}");
         }
     }
 

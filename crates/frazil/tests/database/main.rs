@@ -13,6 +13,7 @@ mod closing;
 mod codes_travel;
 mod comments;
 mod copying;
+mod counted_texts;
 mod damaged_files;
 mod damaged_tables;
 mod deferrable_keys;
