@@ -35,6 +35,7 @@ mod json_rows;
 mod jsonpath;
 mod keywords;
 mod literal;
+mod matched_rest;
 mod named_oids;
 mod numeric;
 mod numeric_aggregates;

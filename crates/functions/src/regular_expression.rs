@@ -5,6 +5,7 @@
 use crate::are_options::{Options, invalid};
 use crate::are_syntax::translate;
 use crate::byte_runs::ByteRuns;
+use crate::matched_rest::in_front_of_rest;
 use crate::vector::{Output, Row};
 use frazil_types::{Error, Result};
 use regex::{Captures, Regex, RegexBuilder};
@@ -33,6 +34,9 @@ pub(crate) struct Expression {
     pub regex: Rc<Regex>,
     /// How matches are found faster, where the expression is so simple.
     pub byte_runs: Option<ByteRuns>,
+    /// The part of the expression in front of a `.*$` at its end: its matches begin, and have groups, where those of the expression do,
+    /// which reach to the end of the text.
+    pub in_front_of_rest: Option<Regex>,
 }
 
 /// [`with_regex`] with what else is known of the expression, which is kept for the next row.
@@ -56,8 +60,11 @@ fn expression(pattern: &str, flags: &str) -> Result<Expression> {
     if options.is_literal && (options.is_expanded || options.stops_at_newline || options.has_lines) {
         return Err(invalid("invalid argument to regex function"));
     }
+    let has_no_options = options == Options::default();
+    let front = in_front_of_rest(&translated).filter(|_| has_no_options);
     Ok(Expression {
-        byte_runs: ByteRuns::of(&translated).filter(|_| options == Options::default()),
+        byte_runs: ByteRuns::of(&translated).filter(|_| has_no_options),
+        in_front_of_rest: front.map(|front| compile(&front, options)).transpose()?,
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
         regex: kept(&translated, options)?,

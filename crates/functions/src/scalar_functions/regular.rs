@@ -186,8 +186,8 @@ fn substr(row: &Row<'_>, out: &mut Output) -> Result<()> {
     }
 }
 
-/// A replacement text with its groups put in.
-fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String) {
+/// A replacement text with the groups of a match put in; `whole` is what is matched.
+fn push_replacement(replacement: &str, whole: &str, captures: &Captures<'_>, out: &mut String) {
     let mut chars = replacement.chars();
     while let Some(c) = chars.next() {
         if c != '\\' {
@@ -195,7 +195,7 @@ fn push_replacement(replacement: &str, captures: &Captures<'_>, out: &mut String
             continue;
         }
         match chars.next() {
-            Some('&') => out.push_str(&captures[0]),
+            Some('&') => out.push_str(whole),
             Some(d @ '1'..='9') => {
                 out.push_str(captures.get(d as usize - '0' as usize).map_or("", |m| m.as_str()));
             }
@@ -231,13 +231,24 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
                 }
             };
         }
+        if let (Some(front), Which::Nth(1)) = (&expression.in_front_of_rest, which) {
+            let Some(captures) = front.captures_at(text, start) else {
+                out.scratch.push_str(text);
+                return Ok(());
+            };
+            let (before, whole) = text.split_at(captures.get_match().start());
+            out.scratch.push_str(before);
+            push_replacement(row.text(2), whole, &captures, &mut out.scratch);
+            check_length(out.scratch.len())?;
+            return out.check();
+        }
         for (i, captures) in captures(&expression.regex, text, start).enumerate() {
             if matches!(which, Which::Nth(n) if n != i + 1) {
                 continue;
             }
             let whole = captures.get_match();
             out.scratch.push_str(&text[copied..whole.start()]);
-            push_replacement(row.text(2), &captures, &mut out.scratch);
+            push_replacement(row.text(2), whole.as_str(), &captures, &mut out.scratch);
             check_length(out.scratch.len())?;
             out.check()?;
             copied = whole.end();
