@@ -113,6 +113,7 @@ mod shared_database;
 mod slots;
 pub mod sql_text;
 mod statement;
+mod statement_samples;
 mod statement_tables;
 mod statements;
 mod statistics;

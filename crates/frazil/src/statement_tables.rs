@@ -6,6 +6,7 @@ use crate::frame_tables::{FrameTables, Frames};
 use crate::session_names::SessionNames;
 use crate::session_view::SessionView;
 use crate::slots::Slots;
+use crate::statement_samples::StatementSamples;
 use crate::system_rows::SystemRows;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA, VirtualTable, Wanted};
 use crate::used_tables::UsedTables;
@@ -20,9 +21,11 @@ use frazil_frontend::{
     UserRoles,
 };
 use frazil_plan::operators::Scan;
-use frazil_plan::{Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, Statistics, StoredExpression};
+use frazil_plan::{
+    Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, SampleSize, SampledRows, Statistics, StoredExpression,
+};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
-use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, Value};
+use frazil_types::{ColumnNumber, Error, KeySketch, MatchBits, ObjectId, Restriction, Result, Schema, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -59,6 +62,8 @@ pub struct StatementTables {
     returned: Slots<Arc<TableSnapshot>, MOST_WRITES>,
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
+    /// Samples of the tables of the snapshot.
+    samples: StatementSamples,
     /// The error of the first damaged table that was named.
     damage: Mutex<Option<Error>>,
     /// The lookups in the catalog, with the entries that they found.
@@ -85,6 +90,7 @@ impl StatementTables {
             system: Slots::new(),
             returned: Slots::new(),
             bounds: Mutex::default(),
+            samples: StatementSamples::default(),
             damage: Mutex::default(),
             entries: Mutex::default(),
             registered: OnceLock::new(),
@@ -569,6 +575,18 @@ impl Statistics for StatementTables {
             return self.files.about(table, column).1.unwrap_or(0);
         }
         (self.statistics(table)).map_or(0, |s| s.columns[column].bounds.nulls)
+    }
+
+    fn sample(&self, table: ObjectId) -> Option<SampleSize> {
+        self.samples.size(&self.snapshot, table)
+    }
+
+    fn sampled(&self, rows: SampledRows, restriction: &Restriction) -> Option<Arc<MatchBits>> {
+        self.samples.matching(&self.snapshot, rows, restriction)
+    }
+
+    fn key_sketch(&self, table: ObjectId, column: usize) -> Option<Arc<KeySketch>> {
+        self.snapshot.table(table).ok()?.key_sketch(column)
     }
 
     fn indexes(&self, table: ObjectId) -> Vec<IndexInfo> {

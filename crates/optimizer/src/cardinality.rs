@@ -1,19 +1,26 @@
 //! Estimates: rows of operators and distinct values of columns.
 //!
-//! System R's rules: values are spread evenly, predicates are independent, and the smaller set of join
-//! keys is contained in the larger one. A join's selectivity is taken from the distinct counts of the
-//! base columns, so that the estimate for a set of relations does not depend on the order of joining.
+//! Predicates on a table are counted in a sample of its rows ([`crate::sample_tests`]), and inner joins of scans by
+//! equal columns are weighed by the frequencies of their values ([`crate::join_weights`]). System R's rules estimate
+//! all else: values are spread evenly, predicates are independent, and the smaller set of join keys is contained in the
+//! larger one. A join's selectivity is taken from the distinct counts of the base columns, so that the estimate for a
+//! set of relations does not depend on the order of joining.
 
+use crate::join_graph::Set;
+use crate::join_weights::{Equality, JoinWeights};
+use crate::sample_tests::SampleTests;
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::facts::{AboutRows, Facts, Match};
-use frazil_plan::operators::{ScanDisjunction, ScanRestriction};
+use frazil_plan::operators::{Filter, Join, Map, Scan, ScanDisjunction, ScanRestriction};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowsCall, RowsFunction, SharedId,
+    ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, RowsCall, RowsFunction, SharedId,
     Statistics, bounds,
 };
-use frazil_types::{ObjectId, Value};
+use frazil_types::{KeySketch, ObjectId, Value};
+use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Part of rows kept by a comparison of an aggregate, such as HAVING sum(x) > 300.
 const UNKNOWN_DISTINCT_PART: f64 = 0.1;
@@ -36,12 +43,48 @@ struct Fact {
     distinct: Option<f64>,
     /// Part of its values that are NULL.
     nulls: f64,
-    /// The table it comes from unchanged, with its rows.
-    base: Option<(ObjectId, f64)>,
+    /// The table it comes from unchanged.
+    base: Option<Base>,
     /// A result of aggregation, whose values are not spread over its bounds.
     aggregated: bool,
     /// True if the rows of its table are known to come in no order of it.
     scattered: bool,
+}
+
+/// The place of a column in a table.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    table: ObjectId,
+    /// Rows of the table.
+    rows: f64,
+    /// The position of the column.
+    position: usize,
+    /// The scan that makes the column, in the order in which scans were learned.
+    scan: usize,
+}
+
+/// A scan, with the filter above it.
+struct LearnedScan {
+    tests: SampleTests,
+    /// Rows that the predicates leave.
+    rows: f64,
+}
+
+/// A column of a scan, for the weights of joins.
+pub struct BaseColumn {
+    /// Its table.
+    pub table: ObjectId,
+    /// Its position there.
+    pub position: usize,
+    /// Rows of the table.
+    pub rows: f64,
+    /// Rows that the predicates on the scan leave.
+    pub kept_rows: f64,
+    /// Distinct values, about.
+    pub distinct: f64,
+    /// The part of its values that are NULL.
+    pub nulls: f64,
+    scan: usize,
 }
 
 /// Estimates for one plan.
@@ -49,6 +92,11 @@ pub struct Estimator<'a> {
     statistics: &'a dyn Statistics,
     bounds: RowBounds<'a>,
     facts: Vec<Fact>,
+    scans: Vec<LearnedScan>,
+    /// The equalities of the inner joins that were learned.
+    equalities: Vec<Equality>,
+    /// Their weights, once a join is estimated. A relation is a scan there.
+    weights: OnceCell<JoinWeights>,
     shared_rows: Vec<f64>,
 }
 
@@ -59,6 +107,9 @@ impl<'a> Estimator<'a> {
             statistics,
             bounds: RowBounds::new(plan, statistics),
             facts: vec![Fact::default(); plan.columns.len()],
+            scans: Vec::new(),
+            equalities: Vec::new(),
+            weights: OnceCell::new(),
             shared_rows: Vec::new(),
         };
         for tree in &plan.shared {
@@ -88,12 +139,99 @@ impl<'a> Estimator<'a> {
         let inputs: Vec<f64> = op.inputs().into_iter().map(|i| self.learn(i, columns)).collect();
         let estimator = &mut *self;
         op.node().learn(&inputs, &mut Learning { estimator, columns });
-        self.rows_over(op, &inputs, columns)
+        if let Operator::Join(join) = op
+            && join.kind == JoinKind::Inner
+        {
+            self.learn_equalities(join);
+        }
+        match scan_of(op).and_then(|(scan, filter)| Some((self.base_of(scan)?, scan, filter))) {
+            Some((base, scan, filter)) => {
+                let tests = self.tests_of(scan, filter, columns);
+                let rows = self.rows_of_scan(scan, &tests);
+                self.scans[base.scan] = LearnedScan { tests, rows };
+                rows
+            }
+            None => self.rows_over(op, &inputs, columns),
+        }
+    }
+
+    fn learn_equalities(&mut self, join: &Join) {
+        let scans = (self.scans_below(&join.build), self.scans_below(&join.probe));
+        let equalities = join.keys.iter().filter_map(|key| self.equality(key, scans));
+        let equalities: Vec<Equality> = equalities.collect();
+        self.equalities.extend(equalities);
+        self.weights = OnceCell::new();
+    }
+
+    /// The predicates on a scan and in a filter above it.
+    fn tests_of(&self, scan: &Scan, filter: Option<&Expr>, columns: &Columns) -> SampleTests {
+        let mut tests = SampleTests::of_scan(scan, columns, self);
+        if let Some(predicate) = filter {
+            tests.add_filter(scan, predicate, columns, self);
+        }
+        tests
+    }
+
+    fn base_of(&self, scan: &Scan) -> Option<Base> {
+        self.fact(scan.columns.first()?.0).base
+    }
+
+    /// The equality of a key's columns, if each is one of a scan on its side of the join.
+    fn equality(&self, key: &(Expr, Expr), (build, probe): (Set, Set)) -> Option<Equality> {
+        let columns = [key.0.as_column()?, key.1.as_column()?];
+        let bit = |column: ColumnId, of: Set| {
+            let bit = scan_bit(self.fact(column).base?.scan)?;
+            (bit & of != 0).then_some(bit)
+        };
+        Some(Equality {
+            columns,
+            relations: [bit(columns[0], build)?, bit(columns[1], probe)?],
+        })
+    }
+
+    /// The place of a column in the table of its scan; `None` if it is computed.
+    pub fn base_column(&self, column: ColumnId) -> Option<BaseColumn> {
+        let fact = self.fact(column);
+        let base = fact.base?;
+        Some(BaseColumn {
+            table: base.table,
+            position: base.position,
+            rows: base.rows,
+            kept_rows: self.scans[base.scan].rows,
+            distinct: fact.distinct.unwrap_or(base.rows),
+            nulls: fact.nulls,
+            scan: base.scan,
+        })
+    }
+
+    /// The predicates on the scan of a column.
+    pub fn tests(&self, base: &BaseColumn) -> &SampleTests {
+        &self.scans[base.scan].tests
+    }
+
+    /// True if a unique index has the column alone.
+    pub fn is_key(&self, base: &BaseColumn) -> bool {
+        let indexes = self.statistics.indexes(base.table);
+        let is_it = |index: &IndexInfo| matches!(&index.keys[..], [key] if key.column == base.position);
+        indexes.iter().any(|index| index.unique && is_it(index))
+    }
+
+    /// The frequencies of a column's values; `None` if they are no integers.
+    pub fn key_sketch(&self, base: &BaseColumn) -> Option<Arc<KeySketch>> {
+        self.statistics.key_sketch(base.table, base.position)
+    }
+
+    /// The statistics of tables.
+    pub fn statistics(&self) -> &dyn Statistics {
+        self.statistics
     }
 
     /// Learns the columns of a table.
     fn learn_table(&mut self, table: ObjectId, made: &[(ColumnId, usize)], columns: &Columns) {
         let rows = (self.statistics.row_count(table) as f64).max(1.0);
+        let scan = self.scans.len();
+        let tests = SampleTests::none(table);
+        self.scans.push(LearnedScan { tests, rows });
         for (id, position) in made {
             let width = columns[*id].observed.and_then(|b| b.width()).map(|w| w as f64);
             let counted = self.statistics.distinct(table, *position).map(|d| d as f64);
@@ -104,7 +242,12 @@ impl<'a> Estimator<'a> {
             let fact = Fact {
                 distinct,
                 nulls: self.statistics.null_count(table, *position) as f64 / rows,
-                base: Some((table, rows)),
+                base: Some(Base {
+                    table,
+                    rows,
+                    position: *position,
+                    scan,
+                }),
                 aggregated: false,
                 scattered: (self.statistics.spread(table, *position)).is_some_and(|part| part >= SCATTERED),
             };
@@ -171,7 +314,7 @@ impl<'a> Estimator<'a> {
         let column = uncast(e).as_column();
         let fact = column.map(|id| self.fact(id)).unwrap_or_default();
         let of_rows = fact.distinct.zip(fact.base);
-        of_rows.is_some_and(|(distinct, (_, rows))| distinct >= rows * HARDLY_REPEATING)
+        of_rows.is_some_and(|(distinct, base)| distinct >= base.rows * HARDLY_REPEATING)
     }
 
     /// True if an expression is a column of a table, or one cast, and the rows of the table come in no order of
@@ -217,15 +360,15 @@ impl<'a> Estimator<'a> {
 
     /// Rows of the one table that all expressions read; `None` if there are several.
     fn table_rows<'e>(&self, list: impl Iterator<Item = &'e Expr>) -> Option<f64> {
-        let mut found = None;
+        let mut found: Option<Base> = None;
         for id in list.flat_map(Expr::columns_read) {
             let base = self.fact(id).base?;
             match found {
-                Some((table, _)) if table != base.0 => return None,
+                Some(Base { table, .. }) if table != base.table => return None,
                 _ => found = Some(base),
             }
         }
-        found.map(|(_, rows)| rows)
+        found.map(|base| base.rows)
     }
 
     /// Part of the probe rows that find a match among `build_rows` rows: how much of the larger domain of
@@ -255,7 +398,55 @@ impl<'a> Estimator<'a> {
 
     fn rows_over(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
         let estimator = self;
-        op.node().about_rows(inputs, &Rows { estimator, columns })
+        // What a filter and the scan below it keep is counted together.
+        if let Some((scan, Some(predicate))) = scan_of(op) {
+            let tests = self.tests_of(scan, Some(predicate), columns);
+            return self.rows_of_scan(scan, &tests).min(inputs[0]);
+        }
+        match op {
+            Operator::Join(join) if join.kind == JoinKind::Inner => {
+                self.inner_join_rows(join, inputs, columns)
+            }
+            _ => op.node().about_rows(inputs, &Rows { estimator, columns }),
+        }
+    }
+
+    /// Rows that predicates leave of a scan.
+    fn rows_of_scan(&self, scan: &Scan, tests: &SampleTests) -> f64 {
+        let part = tests.part(self.statistics);
+        scan.at_most(self.statistics.row_count(scan.table) as f64 * part)
+    }
+
+    /// Rows of an inner join. Equalities of columns of scans are weighed; the others are estimated by distinct values.
+    fn inner_join_rows(&self, join: &Join, inputs: &[f64], columns: &Columns) -> f64 {
+        let weights = (self.weights).get_or_init(|| JoinWeights::new(&self.equalities, self));
+        let (build, probe) = (self.scans_below(&join.build), self.scans_below(&join.probe));
+        let is_weighed = |key: &&(Expr, Expr)| {
+            let equality = self.equality(key, (build, probe));
+            equality.is_some_and(|equality| weights.weighs_columns(equality.columns))
+        };
+        let keys: Vec<(Expr, Expr)> = join.keys.iter().filter(|key| !is_weighed(key)).cloned().collect();
+        let (build_rows, probe_rows) = (inputs[0], inputs[1]);
+        let others = self.of_composite_key(&keys, build_rows, probe_rows, columns);
+        let residual = self.residual_part(&join.residual, columns);
+        build_rows * probe_rows * weights.kept(build, probe) * others * residual
+    }
+
+    /// The scans whose rows an operator joins by inner joins, as bits.
+    fn scans_below(&self, op: &Operator) -> Set {
+        match op {
+            Operator::Scan(scan) => self
+                .base_of(scan)
+                .and_then(|base| scan_bit(base.scan))
+                .unwrap_or(0),
+            Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => {
+                self.scans_below(input)
+            }
+            Operator::Join(join) if join.kind == JoinKind::Inner => {
+                self.scans_below(&join.build) | self.scans_below(&join.probe)
+            }
+            _ => 0,
+        }
     }
 
     /// Rows that a function gives.
@@ -333,6 +524,23 @@ pub fn unmatched(matched: f64, residual: &Option<Expr>) -> f64 {
     (1.0 - matched).max(least)
 }
 
+/// The bit of a scan; `None` for those beyond the first 64.
+fn scan_bit(scan: usize) -> Option<Set> {
+    (scan < Set::BITS as usize).then(|| 1 << scan)
+}
+
+/// The scan that an operator is, or filters.
+fn scan_of(op: &Operator) -> Option<(&Scan, Option<&Expr>)> {
+    match op {
+        Operator::Scan(scan) => Some((scan, None)),
+        Operator::Filter(Filter { input, predicate }) => match &**input {
+            Operator::Scan(scan) => Some((scan, Some(predicate))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The expression that is cast, if one is.
 fn uncast(e: &Expr) -> &Expr {
     if let ExprKind::Cast(inner) = &e.kind {
@@ -399,12 +607,16 @@ impl AboutRows for Rows<'_, '_> {
         (self.estimator.shared_rows.get(id.0).copied()).unwrap_or(UNKNOWN_SHARED_ROWS)
     }
 
-    fn restriction(&self, restriction: &ScanRestriction) -> f64 {
-        selectivity::of_restriction(restriction, self.columns, self.estimator)
-    }
-
-    fn disjunction(&self, disjunction: &ScanDisjunction) -> f64 {
-        selectivity::of_disjunction(disjunction, self.columns, self.estimator)
+    fn restricted(
+        &self,
+        table: ObjectId,
+        columns: &[(ColumnId, usize)],
+        restrictions: &[ScanRestriction],
+        disjunctions: &[ScanDisjunction],
+    ) -> f64 {
+        let mut tests = SampleTests::none(table);
+        tests.add(columns, restrictions, disjunctions, self.columns, self.estimator);
+        tests.part(self.estimator.statistics)
     }
 
     fn predicate(&self, predicate: &Expr) -> f64 {

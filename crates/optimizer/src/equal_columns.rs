@@ -24,7 +24,7 @@ struct Counted {
 }
 
 impl Selectivities {
-    /// Takes those of a region's predicates.
+    /// Takes those of a region's predicates that are not weighed.
     pub fn of(predicates: &[Predicate]) -> Selectivities {
         let classes = classes(predicates);
         let counted = |(p, class): (&Predicate, u64)| Counted {
@@ -32,7 +32,8 @@ impl Selectivities {
             selectivity: p.selectivity,
             class,
         };
-        let mut all: Vec<Counted> = predicates.iter().zip(classes).map(counted).collect();
+        let counts = predicates.iter().zip(classes).filter(|(p, _)| !p.is_weighed);
+        let mut all: Vec<Counted> = counts.map(counted).collect();
         // The columns of a class have as many values as the one that has fewest, so the equality that keeps most of the
         // rows counts.
         all.sort_by(|a, b| b.selectivity.total_cmp(&a.selectivity));
@@ -113,6 +114,7 @@ mod tests {
             reads: 1 << l | 1 << r,
             sides: Some((1 << l, 1 << r)),
             selectivity,
+            is_weighed: false,
         };
         let predicates: Vec<Predicate> = between.iter().map(predicate).collect();
         Selectivities::of(&predicates)

@@ -12,6 +12,7 @@
 
 use crate::can_fail::may_fail;
 use crate::cardinality::{Estimator, unmatched};
+use crate::join_weights::{Equality, JoinWeights};
 use crate::pushdown::{Definitions, implied, same_native};
 use crate::selectivity;
 use frazil_plan::operators::{Filter, Join, Map};
@@ -65,6 +66,8 @@ pub struct Predicate {
     pub sides: Option<(Set, Set)>,
     /// Part of rows it keeps.
     pub selectivity: f64,
+    /// True if [`Graph::weights`] tells what it keeps.
+    pub is_weighed: bool,
 }
 
 /// A region of joins.
@@ -74,6 +77,8 @@ pub struct Graph {
     pub relations: Vec<Relation>,
     /// Conditions between them.
     pub predicates: Vec<Predicate>,
+    /// What equalities between scans keep.
+    pub weights: JoinWeights,
     /// What is done on top of the joins, the first first.
     pub steps: Vec<Step>,
     /// Columns that maps of the region compute, and that conditions are not to have in their own terms.
@@ -241,6 +246,7 @@ impl Graph {
                 reads: set,
                 sides,
                 selectivity: 1.0,
+                is_weighed: false,
             })
         };
         let mut predicates: Vec<Option<Predicate>> = steps.iter().map(predicate_of).collect();
@@ -332,6 +338,39 @@ impl Graph {
         for (predicate, selectivity) in self.predicates.iter_mut().zip(selectivities) {
             predicate.selectivity = selectivity;
         }
+        self.weigh(estimator);
+    }
+
+    /// Weighs the equalities of columns of scans.
+    fn weigh(&mut self, estimator: &Estimator<'_>) {
+        let equalities = self.predicates.iter().enumerate();
+        let equalities = equalities.filter_map(|(i, predicate)| Some((i, self.equality(predicate)?)));
+        let (places, equalities): (Vec<usize>, Vec<Equality>) = equalities.unzip();
+        self.weights = JoinWeights::new(&equalities, estimator);
+        for (i, place) in places.into_iter().enumerate() {
+            self.predicates[place].is_weighed = self.weights.weighs(i);
+        }
+    }
+
+    /// The equality of two columns, if each is made by a scan that inner joins join.
+    fn equality(&self, predicate: &Predicate) -> Option<Equality> {
+        let (left, right) = predicate.sides?;
+        let ExprKind::Compare(_, l, r) = &predicate.expr.kind else {
+            return None;
+        };
+        let is_scanned = |relations: Set, column: ColumnId| {
+            let relation = &self.relations[relations.trailing_zeros() as usize];
+            let made_by_scan = match unfiltered(&relation.op) {
+                Operator::Scan(scan) => scan.columns.iter().any(|made| made.0 == column),
+                _ => false,
+            };
+            relations.count_ones() == 1 && relation.directed.is_none() && made_by_scan
+        };
+        let columns = [l.as_column()?, r.as_column()?];
+        (is_scanned(left, columns[0]) && is_scanned(right, columns[1])).then_some(Equality {
+            columns,
+            relations: [left, right],
+        })
     }
 
     fn selectivity(&self, i: usize, estimator: &Estimator<'_>, columns: &Columns) -> f64 {

@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
     fn combine(&self, left: usize, right: usize) -> Option<Node> {
         let (a, b) = (&self.nodes[left], &self.nodes[right]);
         let set = a.set | b.set;
-        let kept = self.selectivities.of_join(a.set, b.set);
+        let kept = self.selectivities.of_join(a.set, b.set) * self.graph.weights.kept(a.set, b.set);
         match (self.directed(a), self.directed(b)) {
             (None, None) => {
                 let keyed = self.graph.predicates.iter().any(|p| joins(p.sides, a.set, b.set));

@@ -97,11 +97,25 @@ fn places_in(conjuncts: &[Expr], row_id: ColumnId, columns: &Columns) -> Vec<Sca
 
 /// A filter that is taken apart.
 #[derive(Default)]
-struct Split {
-    restrictions: Vec<ScanRestriction>,
+pub struct Split {
+    /// What became restrictions.
+    pub restrictions: Vec<ScanRestriction>,
     ranges: Vec<Range>,
-    disjunctions: Vec<ScanDisjunction>,
-    rest: Vec<Expr>,
+    /// What became disjunctions of restrictions.
+    pub disjunctions: Vec<ScanDisjunction>,
+    /// What a scan cannot test.
+    pub rest: Vec<Expr>,
+}
+
+/// Takes a predicate on the columns `made` of a scan apart.
+pub fn split(predicate: &Expr, made: &[ColumnId], columns: &Columns) -> Split {
+    let mut split = Split::default();
+    split.conjuncts(predicate.clone().into_conjuncts(), made, columns);
+    split.disjunctions(made, columns);
+    let mut restrictions = Vec::new();
+    split.rest = split.finish(&mut restrictions, columns);
+    split.restrictions = restrictions;
+    split
 }
 
 impl Split {

@@ -25,7 +25,7 @@ pub fn of_predicate(e: &Expr, columns: &Columns, estimator: &Estimator<'_>) -> f
     let kept = match &e.kind {
         ExprKind::Constant(Value::Bool(true)) => 1.0,
         ExprKind::Constant(_) => 0.0,
-        ExprKind::And(list) => of_conjunction(list, columns, estimator),
+        ExprKind::And(list) => of_conjuncts(list, columns, estimator),
         ExprKind::Or(list) => 1.0 - list.iter().map(|e| 1.0 - of(e)).product::<f64>(),
         ExprKind::Not(e) => 1.0 - of(e),
         ExprKind::Compare(op, l, r) => of_comparison(*op, l, r, columns, estimator),
@@ -81,8 +81,9 @@ pub fn of_disjunction(d: &ScanDisjunction, columns: &Columns, estimator: &Estima
     1.0 - d.alternatives.iter().map(|a| 1.0 - all(a)).product::<f64>()
 }
 
-/// A lower and an upper bound of one expression are one range, not two independent conditions.
-fn of_conjunction(list: &[Expr], columns: &Columns, estimator: &Estimator<'_>) -> f64 {
+/// Part of rows for which all conjuncts are true. A lower and an upper bound of one expression are one range, not two
+/// independent conditions.
+pub fn of_conjuncts(list: &[Expr], columns: &Columns, estimator: &Estimator<'_>) -> f64 {
     let mut kept = 1.0;
     let mut used = vec![false; list.len()];
     for i in 0..list.len() {

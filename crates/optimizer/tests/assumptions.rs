@@ -8,10 +8,11 @@ use frazil_plan::operators::Aggregate;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, Operator,
-    Plan, Statistics, StoredExpression,
+    Plan, SampleSize, SampledRows, Statistics, StoredExpression,
 };
-use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Value};
+use frazil_types::{Cancel, KeySketch, LogicalType, MatchBits, NativeType, ObjectId, Restriction, Value};
 use shop::Shop;
+use std::sync::Arc;
 
 /// The shop, with other prices.
 struct Prices(i128);
@@ -40,6 +41,18 @@ impl Statistics for Prices {
     }
     fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
         Vec::new()
+    }
+
+    fn sample(&self, _: ObjectId) -> Option<SampleSize> {
+        None
+    }
+
+    fn sampled(&self, _: SampledRows, _: &Restriction) -> Option<Arc<MatchBits>> {
+        None
+    }
+
+    fn key_sketch(&self, _: ObjectId, _: usize) -> Option<Arc<KeySketch>> {
+        None
     }
 
     fn stored_expressions(&self, _: ObjectId) -> Vec<StoredExpression> {

@@ -38,11 +38,15 @@ pub trait AboutRows {
     /// Rows of a shared subplan.
     fn shared(&self, id: SharedId) -> f64;
 
-    /// The part of rows that a restriction keeps.
-    fn restriction(&self, restriction: &ScanRestriction) -> f64;
-
-    /// The part of rows that a disjunction keeps.
-    fn disjunction(&self, disjunction: &ScanDisjunction) -> f64;
+    /// The part of a table's rows that restrictions and disjunctions keep. `columns` are those of the scan, with their
+    /// positions in the table.
+    fn restricted(
+        &self,
+        table: ObjectId,
+        columns: &[(ColumnId, usize)],
+        restrictions: &[ScanRestriction],
+        disjunctions: &[ScanDisjunction],
+    ) -> f64;
 
     /// The part of rows that a predicate keeps.
     fn predicate(&self, predicate: &Expr) -> f64;

@@ -71,7 +71,9 @@ pub use row_locks::{LockBounds, LockStrength, LockWait, LockedTable, RowLocks};
 pub use rows_call::{Expansion, RowsCall, RowsFunction};
 pub use scan_restriction::{ScanDisjunction, ScanRestriction};
 pub use sort_key::SortKey;
-pub use statistics::{IndexInfo, IndexKeyInfo, Statistics, Stored, StoredExpression};
+pub use statistics::{
+    IndexInfo, IndexKeyInfo, SampleSize, SampledRows, Statistics, Stored, StoredExpression,
+};
 pub use subquery::{Subquery, SubqueryKind};
 pub use value_bounds::{Bounds, ValueBounds};
 pub use window_call::{Frame, FrameBound, FrameExclusion, FrameUnit, WindowCall, WindowFunction};

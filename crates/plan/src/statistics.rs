@@ -1,7 +1,8 @@
 //! What the optimizer may ask of a table. Implemented by storage's owner, `frazil`.
 
 use crate::{Bounds, Expr};
-use frazil_types::{LogicalType, ObjectId};
+use frazil_types::{KeySketch, LogicalType, MatchBits, ObjectId, Restriction};
+use std::sync::Arc;
 
 /// Statistics of tables at the snapshot a statement is planned for.
 pub trait Statistics {
@@ -19,10 +20,46 @@ pub trait Statistics {
     fn spread(&self, table: ObjectId, column: usize) -> Option<f64>;
     /// Rows whose value is NULL, about.
     fn null_count(&self, table: ObjectId, column: usize) -> u64;
+    /// The sample of a table's rows, which stays the same one as long as a statement is planned; `None` if there is
+    /// none.
+    fn sample(&self, table: ObjectId) -> Option<SampleSize>;
+    /// The rows of a sample that satisfy a restriction, whose column is a position in [`SampledRows::table`]. `None` if
+    /// the column is not sampled. All answers for samples that begin with the same table have as many bits.
+    fn sampled(&self, rows: SampledRows, restriction: &Restriction) -> Option<Arc<MatchBits>>;
+    /// The frequencies of a column's values, of a table with as many rows that it has statistics; `None` if the values
+    /// are no integers.
+    fn key_sketch(&self, table: ObjectId, column: usize) -> Option<Arc<KeySketch>>;
     /// The indexes of a table that statements may use, in the order in which they were made.
     fn indexes(&self, table: ObjectId) -> Vec<IndexInfo>;
     /// The expressions and conditions of the indexes of a table, which its rows store.
     fn stored_expressions(&self, table: ObjectId) -> Vec<StoredExpression>;
+}
+
+/// The size of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleSize {
+    /// Rows of it.
+    pub rows: usize,
+    /// True if it has all rows of the table.
+    pub is_whole: bool,
+}
+
+/// The rows of a sample, or the rows of another table that they refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampledRows {
+    /// The rows of a table's own sample.
+    Own(ObjectId),
+    /// For each row of the sample of the table `from` the row that it refers to.
+    Referred {
+        /// The referring table.
+        from: ObjectId,
+        /// The position of the column that refers.
+        column: usize,
+        /// The table referred to.
+        to: ObjectId,
+        /// The position of the column there that is equal; a unique index has it alone.
+        key: usize,
+    },
 }
 
 /// An expression or a condition of an index. Rows store its value in a column that no statement names.

@@ -11,6 +11,7 @@ use crate::moved_columns::Moved;
 use crate::persistent_map::PersistentMap;
 use crate::reshape::Reshape;
 use crate::row_counts::RowCounts;
+use crate::row_sample::KeptSamples;
 use crate::statistics::{DistinctEstimate, TableStatistics};
 use crate::table_indexes::{TableIndex, TableIndexes};
 use crate::table_options::build_options;
@@ -39,6 +40,7 @@ pub struct Table {
 struct Shared {
     next_chunk: Arc<AtomicU32>,
     distinct: Mutex<Option<DistinctEstimate>>,
+    samples: KeptSamples,
     bounds: TableBounds,
     access: AccessCounters,
     row_counts: Arc<RowCounts>,
@@ -57,6 +59,7 @@ impl Shared {
         Shared {
             next_chunk: self.next_chunk.clone(),
             distinct: Mutex::new(distinct),
+            samples: KeptSamples::default(),
             bounds: self.bounds.reshaped(moved),
             access: self.access.reshaped(moved),
             row_counts: self.row_counts.clone(),
@@ -71,6 +74,7 @@ impl Table {
         let shared = Shared {
             next_chunk: Arc::new(AtomicU32::new(next_chunk)),
             distinct: Mutex::new(None),
+            samples: KeptSamples::default(),
             bounds: TableBounds::new(entry.stored_columns().count()),
             access: AccessCounters::new(entry.stored_columns().count()),
             row_counts: Arc::default(),
@@ -109,9 +113,10 @@ impl Table {
         }
     }
 
-    /// Forgets the estimates of distinct values: a column has others.
+    /// Forgets the estimates of distinct values and the samples: a column has other values.
     pub(crate) fn forget_distinct(&self) {
         *self.distinct_cell().lock().unwrap_or_else(|e| e.into_inner()) = None;
+        self.samples().forget();
     }
 
     /// The numbers of its columns.
@@ -172,6 +177,11 @@ impl Table {
 
     pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {
         &self.shared.distinct
+    }
+
+    /// Samples of its rows and the frequencies of its keys.
+    pub(crate) fn samples(&self) -> &KeptSamples {
+        &self.shared.samples
     }
 
     /// What holds for every version of the table.

@@ -26,6 +26,7 @@ mod durable;
 mod edge_values;
 mod enumerations;
 mod error_places;
+mod estimates;
 mod every_type;
 mod examples;
 mod explaining;

@@ -7,12 +7,14 @@ use frazil_plan::operators::{
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind,
-    FirstMatches, IndexInfo, JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction,
-    ScanDisjunction, ScanRestriction, SortKey, Statistics, StoredExpression, Subquery, SubqueryKind,
+    FirstMatches, IndexInfo, JoinKind, Operator, Plan, RowCount, RowsFunction, SampleSize, SampledRows,
+    ScalarFunction, ScanDisjunction, ScanRestriction, SortKey, Statistics, StoredExpression, Subquery,
+    SubqueryKind,
 };
-use frazil_types::{ObjectId, Value};
+use frazil_types::{KeySketch, MatchBits, ObjectId, Restriction, Value};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A value; booleans are 0 and 1.
 pub type Cell = Option<i128>;
@@ -79,6 +81,18 @@ impl Statistics for Tables {
     }
     fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
         Vec::new()
+    }
+
+    fn sample(&self, _: ObjectId) -> Option<SampleSize> {
+        None
+    }
+
+    fn sampled(&self, _: SampledRows, _: &Restriction) -> Option<Arc<MatchBits>> {
+        None
+    }
+
+    fn key_sketch(&self, _: ObjectId, _: usize) -> Option<Arc<KeySketch>> {
+        None
     }
 
     fn stored_expressions(&self, _: ObjectId) -> Vec<StoredExpression> {

@@ -4,11 +4,12 @@
 
 use frazil_plan::operators::{Filter, Join, Scan};
 use frazil_plan::{
-    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, Statistics,
-    StoredExpression,
+    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, SampleSize, SampledRows,
+    Statistics, StoredExpression,
 };
 use frazil_types::date_input::parse_date;
-use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
+use frazil_types::{CompareOp, KeySketch, LogicalType, MatchBits, ObjectId, Restriction, Value};
+use std::sync::Arc;
 
 /// Columns of a plan over the shop.
 #[derive(Default)]
@@ -179,6 +180,18 @@ impl Statistics for ShopStatistics {
     }
     fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
         Vec::new()
+    }
+
+    fn sample(&self, _: ObjectId) -> Option<SampleSize> {
+        None
+    }
+
+    fn sampled(&self, _: SampledRows, _: &Restriction) -> Option<Arc<MatchBits>> {
+        None
+    }
+
+    fn key_sketch(&self, _: ObjectId, _: usize) -> Option<Arc<KeySketch>> {
+        None
     }
 
     fn stored_expressions(&self, _: ObjectId) -> Vec<StoredExpression> {

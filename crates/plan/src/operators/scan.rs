@@ -46,6 +46,12 @@ impl Scan {
         (self.restrictions.iter_mut().chain(others)).chain(&mut self.places)
     }
 
+    /// An estimate of rows, and no more than its restrictions of the row id let pass.
+    pub fn at_most(&self, rows: f64) -> f64 {
+        let most = self.places.iter().map(|place| most_places(&place.kind));
+        most.fold(rows, f64::min)
+    }
+
     /// True if it reads all rows of its table.
     pub(crate) fn is_whole_table(&self) -> bool {
         self.restrictions.is_empty() && self.disjunctions.is_empty() && self.places.is_empty()
@@ -147,17 +153,8 @@ impl<T: Tree> Node<T> for Scan {
     }
 
     fn about_rows(&self, _inputs: &[f64], of: &dyn AboutRows) -> f64 {
-        let mut rows = of.table(self.table);
-        for r in &self.restrictions {
-            rows *= of.restriction(r);
-        }
-        for d in &self.disjunctions {
-            rows *= of.disjunction(d);
-        }
-        for place in &self.places {
-            rows = rows.min(most_places(&place.kind));
-        }
-        rows
+        let part = of.restricted(self.table, &self.columns, &self.restrictions, &self.disjunctions);
+        self.at_most(of.table(self.table) * part)
     }
 
     fn learn(&self, _inputs: &[f64], facts: &mut dyn Facts) {
