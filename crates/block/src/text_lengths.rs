@@ -10,8 +10,8 @@ use frazil_kernels::{Isa, Selection};
 use frazil_types::{NativeType, Result};
 
 impl Block {
-    /// Puts the number of characters of each selected string into `out`, as 64-bit integers. False, with `out` as it was, if the strings
-    /// of the column are not compressed.
+    /// Puts the number of characters of each selected string into `out`, as 64-bit integers. False, with `out` as it
+    /// was, if the strings of the column are not compressed.
     ///
     /// Panics if the selection goes beyond the rows.
     pub fn text_lengths(

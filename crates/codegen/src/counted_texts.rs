@@ -1,5 +1,5 @@
-//! Strings of a scan of which a pipeline needs nothing but the numbers of their characters. The scan gives these numbers instead: blocks
-//! with compressed strings count the characters by their codes.
+//! Strings of a scan of which a pipeline needs nothing but the numbers of their characters. The scan gives these
+//! numbers instead: blocks with compressed strings count the characters by their codes.
 
 use frazil_plan::operators::{ScanRestriction, ScanRestrictionKind};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
@@ -7,8 +7,8 @@ use frazil_plan::{ColumnId, Expr, ExprKind, ScalarFunction};
 use frazil_types::{CompareOp, NativeType};
 use std::collections::HashMap;
 
-/// Columns of a pipeline's scan, as positions among its columns, that are read by `length` alone. Only aggregations are looked through,
-/// with filters and computed columns in front of them.
+/// Columns of a pipeline's scan, as positions among its columns, that are read by `length` alone. Only aggregations
+/// are looked through, with filters and computed columns in front of them.
 pub(crate) fn counted(plan: &PipelinePlan, pipeline: &Pipeline) -> Vec<usize> {
     let Source::Scan {
         columns,
@@ -58,8 +58,8 @@ fn note(e: &Expr, uses: &mut HashMap<ColumnId, Uses>) {
     }
 }
 
-/// The expressions of a pipeline that fills groups; `None` for another one, or if its rows may come one by one (see [`crate::few_rows`]),
-/// with their strings.
+/// The expressions of a pipeline that fills groups; `None` for another one, or if its rows may come one by one (see
+/// [`crate::few_rows`]), with their strings.
 fn expressions<'p>(
     plan: &'p PipelinePlan,
     pipeline: &'p Pipeline,

@@ -1,11 +1,11 @@
-//! Regular expressions that end in `.*` or `.*$`: whatever the part in front matches, the match reaches to the end of the text. So the rest
-//! of the text need not be looked at. A `.` stands for every character, a newline, too.
+//! Regular expressions that end in `.*` or `.*$`: whatever the part in front matches, the match reaches to the end of
+//! the text. So the rest of the text need not be looked at. A `.` stands for every character, a newline, too.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-/// The part in front of the `.*` or `.*$` at the end of an expression in the syntax of the crate `regex`, which has no options. `None` if
-/// the expression ends in anything else.
+/// The part in front of the `.*` or `.*$` at the end of an expression in the syntax of the crate `regex`, which has no
+/// options. `None` if the expression ends in anything else.
 pub(crate) fn in_front_of_rest(expression: &str) -> Option<String> {
     let mut parser = ParserBuilder::new().dot_matches_new_line(true).build();
     let parsed = parser.parse(expression).ok()?;

@@ -34,8 +34,8 @@ pub(crate) struct Expression {
     pub regex: Rc<Regex>,
     /// How matches are found faster, where the expression is so simple.
     pub byte_runs: Option<ByteRuns>,
-    /// The part of the expression in front of a `.*$` at its end: its matches begin, and have groups, where those of the expression do,
-    /// which reach to the end of the text.
+    /// The part of the expression in front of a `.*$` at its end: its matches begin, and have groups, where those of
+    /// the expression do, which reach to the end of the text.
     pub in_front_of_rest: Option<Regex>,
 }
 

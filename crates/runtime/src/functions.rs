@@ -277,8 +277,9 @@ runtime_functions! {
     HashColumn = catching vectors::hash_column(u32, *const VectorColumn, u64, *mut u64);
     /// `(native type, column, first, rows, out) -> rows that are not NULL`: the exact sum of the integers of a column's rows from `first` on.
     SumColumn = catching vectors::sum_column(u32, *const VectorColumn, u64, u64, WideOut) -> u64;
-    /// `(native type, column, first, rows, greatest, out) -> rows that are not NULL`: the least of the integers of a column's rows from
-    /// `first` on, or the greatest if `greatest` is 1. Without such a row the number has no meaning.
+    /// `(native type, column, first, rows, greatest, out) -> rows that are not NULL`: the least of the integers of a
+    /// column's rows from `first` on, or the greatest if `greatest` is 1. Without such a row the number has no
+    /// meaning.
     ExtremeOfColumn = catching vectors::extreme_of_column(u32, *const VectorColumn, u64, u64, u32, *mut i64) -> u64;
     /// `(pattern, column, rows, out)`: a byte a row, 1 where the pattern matches, 0 for NULL.
     LikeColumn = catching vectors::like_column(*const LikePattern, *const VectorColumn, u64, *mut u8);

@@ -171,8 +171,8 @@ impl ScanSource {
         }
     }
 
-    /// The same source, which gives the numbers of characters (`i64`) of some columns in place of their strings. `is_counted[i]`: whether
-    /// column i is one of them.
+    /// The same source, which gives the numbers of characters (`i64`) of some columns in place of their strings.
+    /// `is_counted[i]`: whether column i is one of them.
     pub fn counting(mut self, is_counted: &[bool]) -> ScanSource {
         let (counted, read): (Vec<usize>, Vec<usize>) = self.read.into_iter().partition(|&i| is_counted[i]);
         self.read = read;
@@ -240,7 +240,8 @@ impl ScanSource {
                 Some(fetched) => column_of(fetched),
                 None => {
                     let strings = column_of(self.cursor.fetch(*i)?);
-                    // SAFETY: the column has the rows of the vector, with strings that are alive where they are not NULL.
+                    // SAFETY: the column has the rows of the vector, with strings that are alive where they are not
+                    // NULL.
                     unsafe { lengths_of(strings, rows, lengths) }
                 }
             };
@@ -287,7 +288,8 @@ fn column_of(fetched: FetchedColumn) -> VectorColumn {
     }
 }
 
-/// Puts the numbers of characters of a column of strings into `lengths`, where the column that is returned points; 0 for NULL.
+/// Puts the numbers of characters of a column of strings into `lengths`, where the column that is returned points; 0
+/// for NULL.
 ///
 /// # Safety
 /// The column has `rows` rows, strings that are alive where they are not NULL.

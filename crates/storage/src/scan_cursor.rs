@@ -375,8 +375,9 @@ impl ScanCursor {
         fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
     }
 
-    /// Fetches the numbers of characters of a string column (an index into the scan's columns) of the current vector, as 64-bit integers.
-    /// `None` if they are best counted in the strings themselves, which [`ScanCursor::fetch`] gives.
+    /// Fetches the numbers of characters of a string column (an index into the scan's columns) of the current vector,
+    /// as 64-bit integers. `None` if they are best counted in the strings themselves, which [`ScanCursor::fetch`]
+    /// gives.
     pub fn fetch_lengths(&mut self, index: usize) -> Result<Option<FetchedColumn>> {
         let entry = self.entry.clone().expect("a chunk is open");
         let State::Frozen(frozen) = entry.view().state() else {

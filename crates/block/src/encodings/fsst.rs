@@ -174,8 +174,9 @@ impl Decoder {
         count
     }
 
-    /// Counts the characters of strings that are stored one behind the other as if they were one string, which mispredicts no branch
-    /// at the end of a string. `places[i]` becomes the number of characters in front of code `i`; one more place is the end.
+    /// Counts the characters of strings that are stored one behind the other as if they were one string, which
+    /// mispredicts no branch at the end of a string. `places[i]` becomes the number of characters in front of code
+    /// `i`; one more place is the end.
     pub fn characters_of_run(&self, codes: &[u8], places: &mut Vec<u32>) {
         places.clear();
         places.resize(codes.len() + 1, 0);

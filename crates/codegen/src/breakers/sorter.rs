@@ -57,8 +57,8 @@ impl SortLayout {
 }
 
 impl SortLayout {
-    /// The leading keys by which a row can be told to be behind another one at the price of a comparison each: integers that are never
-    /// NULL. None if all rows are given out, or if each group of them has its own first ones.
+    /// The leading keys by which a row can be told to be behind another one at the price of a comparison each:
+    /// integers that are never NULL. None if all rows are given out, or if each group of them has its own first ones.
     pub(crate) fn integer_keys(&self) -> &[SortField] {
         let is_integer = |key: &SortField| {
             let place = &self.spec.layout.fields[key.field];

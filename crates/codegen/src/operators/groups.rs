@@ -46,8 +46,8 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// True if averages are made at their first use: a row that a filter or a sorter drops needs none. A loop over matches would
-    /// make them for each match.
+    /// True if averages are made at their first use: a row that a filter or a sorter drops needs none. A loop over
+    /// matches would make them for each match.
     fn averages_wait(&self) -> bool {
         let mut operators = self.work.pipeline.operators.iter();
         operators.all(|operator| match operator {

@@ -12,8 +12,9 @@ use frazil_types::Result;
 use std::mem::offset_of;
 
 impl Translator<'_, '_> {
-    /// Goes to `done` with a row that comes behind the last row that the worker's sorter still needs, before anything else of the
-    /// row is computed. Only leading keys that are integers are compared; a row that is equal in these passes.
+    /// Goes to `done` with a row that comes behind the last row that the worker's sorter still needs, before anything
+    /// else of the row is computed. Only leading keys that are integers are compared; a row that is equal in these
+    /// passes.
     pub fn leave_if_behind(&mut self, layout: &SortLayout, done: Block) -> Result<()> {
         let keys = layout.integer_keys();
         let Some((last_key, _)) = keys.split_last() else {

@@ -1,5 +1,6 @@
-//! Aggregations without groups that take a vector as a whole: rows are counted by adding their number, and kernels sum columns of the
-//! source or find their least and greatest values. Anything else about the rows, a filter or a computed argument, goes through the loop over rows.
+//! Aggregations without groups that take a vector as a whole: rows are counted by adding their number, and kernels sum
+//! columns of the source or find their least and greatest values. Anything else about the rows, a filter or a computed
+//! argument, goes through the loop over rows.
 
 use crate::breakers::groups::{GroupLayout, State};
 use crate::emitter::Hoisted;

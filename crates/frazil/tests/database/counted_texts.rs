@@ -3,13 +3,14 @@
 use crate::{memory, rows};
 use frazil::Connection;
 
-/// Texts that blocks compress, find in a dictionary, or hold as one; short and long ones, of characters of one byte to four, NULL or not.
+/// Texts that blocks compress, find in a dictionary, or hold as one; of characters of one byte to four, NULL or not.
 fn table(options: &str, count: usize) -> Connection {
     let c = memory();
     rows(
         &c,
         &format!(
-            "create table t (id integer not null, k integer, url text not null, wide text, few text not null, one text not null, none text,
+            "create table t (id integer not null, k integer, url text not null, wide text, few text not null,
+                 one text not null, none text,
                              code varchar(12) not null) {options}"
         ),
     );
@@ -20,7 +21,8 @@ fn table(options: &str, count: usize) -> Connection {
                     case when i % 17 = 0 then '' else 'https://site' || i % 97 || '.example.com/page-' || i * 7919 % 100003 end,
                     case when i % 7 = 0 then null when i % 5 = 0 then 'ünïcödé ' || i || ' 冰晶' when i % 3 = 0 then '🧊' || i * 31 % 9973
                          else 'regular deposits sleep furiously ' || i end,
-                    case i % 3 when 0 then 'é' when 1 then 'a longer text of a few' else '' end, 'Eis 冰', null, 'c' || i * 37 % 9999
+                    case i % 3 when 0 then 'é' when 1 then 'a longer text of a few' else '' end, 'Eis 冰', null,
+                         'c' || i * 37 % 9999
              from generate_series(1::bigint, {count}) as g (i)"
         ),
     );
@@ -35,7 +37,8 @@ const QUERIES: [&str; 8] = [
     "select k % 5 as m, avg({n}), count(*) from t where {s} <> '' group by m order by m",
     "select count({n}), sum({n}), max({n}) from t",
     "select sum({n}) from t where id % 1000 = 7",
-    "select k, max(l), sum(l * 2 + {n}) from (select k, {s}, {n} as l from t where id > 2000) as q where l > 3 group by k order by k",
+    "select k, max(l), sum(l * 2 + {n}) from (select k, {s}, {n} as l
+         from t where id > 2000) as q where l > 3 group by k order by k",
     "select {n} as l, count(*) from t group by l order by l",
     "select id % 3 as m, count(*) filter (where {n} > 8), max({s}) from t group by m order by m",
     "select id % 2011 as m, k, sum({n}) as n from t group by m, k order by n desc, m, k limit 50",

@@ -1,5 +1,5 @@
-//! The first groups in an order: rows behind those that are kept leave before their averages are made, and the answer is the beginning of
-//! the whole order.
+//! The first groups in an order: rows behind those that are kept leave before their averages are made, and the answer
+//! is the beginning of the whole order.
 
 use crate::{memory, rows, state};
 use frazil::{Connection, SqlState};
@@ -9,12 +9,15 @@ fn table(is_frozen: bool) -> Connection {
     let c = memory();
     rows(
         &c,
-        "create table t (a bigint not null, b smallint not null, c integer, x integer not null, y numeric, z double precision, s text)",
+        "create table t (a bigint not null, b smallint not null, c integer, x integer not null, y numeric,
+             z double precision, s text)",
     );
     rows(
         &c,
-        "insert into t select (i * 7919 % 9001 - 4500) * 1000000007, i * 7919 % 9001 % 200 - 100, case when i % 11 > 0 then i % 9 - 4 end,
-                i * 31 % 1009 - 500, case when i % 5 > 0 then i / 7.0 end, case when i % 6 > 0 then i / 3.0 end, 'text ' || i % 50
+        "insert into t select (i * 7919 % 9001 - 4500) * 1000000007, i * 7919 % 9001 % 200 - 100,
+             case when i % 11 > 0 then i % 9 - 4 end,
+                i * 31 % 1009 - 500, case when i % 5 > 0 then i / 7.0 end,
+                     case when i % 6 > 0 then i / 3.0 end, 'text ' || i % 50
          from generate_series(1::bigint, 40000) as g (i)",
     );
     if is_frozen {
@@ -88,7 +91,8 @@ fn the_first_groups_are_those_of_the_whole_order() {
 #[test]
 fn averages_that_wait_are_read_by_whatever_follows() {
     let c = table(true);
-    let of_each = "(select a, avg(x) as m, avg(z) as z, count(*) as n, sum(x) as t, count(x) as k from t group by a) as q";
+    let of_each = "(select a, avg(x) as m, avg(z) as z, count(*) as n, sum(x) as t, count(x) as k
+         from t group by a) as q";
     // An average that is made at once is that of a sum and a count.
     let exact = "(case when k > 0 then cast(t as numeric) / k end)";
     for stages in ["fused", "relaxed", "staged"] {
@@ -101,10 +105,12 @@ fn averages_that_wait_are_read_by_whatever_follows() {
         );
         same(
             &format!(
-                "select a, case when n > 4 then round(m, 4) else -round(m, 4) end as v from {of_each} order by n desc, a limit 20"
+                "select a, case when n > 4 then round(m, 4) else -round(m, 4) end as v
+                     from {of_each} order by n desc, a limit 20"
             ),
             &format!(
-                "select a, case when n > 4 then round({exact}, 4) else -round({exact}, 4) end as v from {of_each} order by n desc, a limit 20"
+                "select a, case when n > 4 then round({exact}, 4) else -round({exact}, 4) end as v
+                     from {of_each} order by n desc, a limit 20"
             ),
         );
         same(

@@ -10,7 +10,8 @@ fn filled(count: usize, layout: &str) -> frazil::Connection {
     rows(
         &c,
         &format!(
-            "create table t (id integer not null, a smallint not null, b integer, c bigint not null, d date, e decimal(12, 2),
+            "create table t (id integer not null, a smallint not null, b integer, c bigint not null, d date,
+                 e decimal(12, 2),
                              f bigint, none integer, same smallint not null) {layout}"
         ),
     );
@@ -18,8 +19,10 @@ fn filled(count: usize, layout: &str) -> frazil::Connection {
         &c,
         &format!(
             "insert into t select i, i * 31 % 60001 - 30000, case when i % 7 > 0 then i * 7919 % 100003 - 50000 end,
-                    (i * 7919 % 100003 - 50000) * 90000000000000, case when i % 3 > 0 then date '2020-01-01' + cast(i % 5000 as integer) end,
-                    i * 13 % 9973 / 8.0, case i % 4 when 0 then 9223372036854775807 when 1 then -9223372036854775807 end, null, 5
+                    (i * 7919 % 100003 - 50000) * 90000000000000,
+                         case when i % 3 > 0 then date '2020-01-01' + cast(i % 5000 as integer) end,
+                    i * 13 % 9973 / 8.0,
+                         case i % 4 when 0 then 9223372036854775807 when 1 then -9223372036854775807 end, null, 5
              from generate_series(1::bigint, {count}) as g (i)"
         ),
     );
@@ -44,7 +47,8 @@ fn whole_columns_are_aggregated_as_their_rows_are() {
                     let whole = format!("select min({column}), max({column}), count({column}) from {from}");
                     // The loop over rows computes an argument, and a filter keeps all of them.
                     let by_row = format!(
-                        "select min({column}) filter (where id > 0), max({column}) filter (where id > 0), count({column}) filter (where id > 0)
+                        "select min({column}) filter (where id > 0), max({column}) filter (where id > 0),
+                             count({column}) filter (where id > 0)
                          from {from}"
                     );
                     for threads in [1, 2] {

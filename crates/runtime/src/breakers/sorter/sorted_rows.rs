@@ -279,8 +279,8 @@ pub struct Sorter {
     pub pages: RowPages,
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
-    /// Address of the last row of those that were kept, if they are as many as are wanted; 0 until then. Generated code leaves out
-    /// what comes behind that row.
+    /// Address of the last row of those that were kept, if they are as many as are wanted; 0 until then. Generated
+    /// code leaves out what comes behind that row.
     pub last: usize,
     pub(super) spec: Arc<SortSpec>,
     budget: MemoryBudget,
