@@ -281,6 +281,11 @@ impl Block {
         (0..self.columns()).try_for_each(|column| self.touch(column))
     }
 
+    /// True if its bytes are fetched from elsewhere when they are read.
+    pub fn is_elsewhere(&self) -> bool {
+        self.0.bytes.is_elsewhere()
+    }
+
     /// Checks a column's bytes if no one has yet. An error names the column; the caller adds the file
     /// and the block.
     #[inline]

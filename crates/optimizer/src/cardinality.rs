@@ -398,17 +398,17 @@ impl<'a> Estimator<'a> {
 
     fn rows_over(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
         let estimator = self;
-        // What a filter and the scan below it keep is counted together.
+        // The predicates of a filter and of the scan below it are counted together.
         if let Some((scan, Some(predicate))) = scan_of(op) {
             let tests = self.tests_of(scan, Some(predicate), columns);
             return self.rows_of_scan(scan, &tests).min(inputs[0]);
         }
-        match op {
-            Operator::Join(join) if join.kind == JoinKind::Inner => {
-                self.inner_join_rows(join, inputs, columns)
-            }
-            _ => op.node().about_rows(inputs, &Rows { estimator, columns }),
+        if let Operator::Join(join) = op
+            && join.kind == JoinKind::Inner
+        {
+            return self.inner_join_rows(join, inputs, columns);
         }
+        op.node().about_rows(inputs, &Rows { estimator, columns })
     }
 
     /// Rows that predicates leave of a scan.
@@ -434,19 +434,21 @@ impl<'a> Estimator<'a> {
 
     /// The scans whose rows an operator joins by inner joins, as bits.
     fn scans_below(&self, op: &Operator) -> Set {
-        match op {
-            Operator::Scan(scan) => self
+        if let Operator::Scan(scan) = op {
+            return self
                 .base_of(scan)
                 .and_then(|base| scan_bit(base.scan))
-                .unwrap_or(0),
-            Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) => {
-                self.scans_below(input)
-            }
-            Operator::Join(join) if join.kind == JoinKind::Inner => {
-                self.scans_below(&join.build) | self.scans_below(&join.probe)
-            }
-            _ => 0,
+                .unwrap_or(0);
         }
+        if let Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) = op {
+            return self.scans_below(input);
+        }
+        if let Operator::Join(join) = op
+            && join.kind == JoinKind::Inner
+        {
+            return self.scans_below(&join.build) | self.scans_below(&join.probe);
+        }
+        0
     }
 
     /// Rows that a function gives.
@@ -531,14 +533,14 @@ fn scan_bit(scan: usize) -> Option<Set> {
 
 /// The scan that an operator is, or filters.
 fn scan_of(op: &Operator) -> Option<(&Scan, Option<&Expr>)> {
-    match op {
-        Operator::Scan(scan) => Some((scan, None)),
-        Operator::Filter(Filter { input, predicate }) => match &**input {
-            Operator::Scan(scan) => Some((scan, Some(predicate))),
-            _ => None,
-        },
-        _ => None,
+    let (mut scan, mut filter) = (op, None);
+    if let Operator::Filter(Filter { input, predicate }) = op {
+        (scan, filter) = (&**input, Some(predicate));
     }
+    if let Operator::Scan(scan) = scan {
+        return Some((scan, filter));
+    }
+    None
 }
 
 /// The expression that is cast, if one is.

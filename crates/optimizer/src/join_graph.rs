@@ -77,7 +77,7 @@ pub struct Graph {
     pub relations: Vec<Relation>,
     /// Conditions between them.
     pub predicates: Vec<Predicate>,
-    /// What equalities between scans keep.
+    /// The weights of equalities between scans.
     pub weights: JoinWeights,
     /// What is done on top of the joins, the first first.
     pub steps: Vec<Step>,
@@ -360,10 +360,10 @@ impl Graph {
         };
         let is_scanned = |relations: Set, column: ColumnId| {
             let relation = &self.relations[relations.trailing_zeros() as usize];
-            let made_by_scan = match unfiltered(&relation.op) {
-                Operator::Scan(scan) => scan.columns.iter().any(|made| made.0 == column),
-                _ => false,
-            };
+            let mut made_by_scan = false;
+            if let Operator::Scan(scan) = unfiltered(&relation.op) {
+                made_by_scan = scan.columns.iter().any(|made| made.0 == column);
+            }
             relations.count_ones() == 1 && relation.directed.is_none() && made_by_scan
         };
         let columns = [l.as_column()?, r.as_column()?];

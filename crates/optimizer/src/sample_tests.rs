@@ -2,8 +2,8 @@
 //!
 //! Predicates that a scan could test are counted together, so that the estimate knows how columns depend on each
 //! other. Without a matching row each of them is estimated by itself. Predicates that a sample cannot answer are
-//! estimated by the rules of [`selectivity`]: those whose values are not known yet, and equalities of a key, of which the
-//! sample hardly has the row.
+//! estimated by the rules of [`selectivity`]: those whose values are not known yet, and equalities of a key,
+//! whose row is hardly ever in the sample.
 
 use crate::cardinality::Estimator;
 use crate::restriction_split;

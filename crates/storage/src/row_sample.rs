@@ -9,6 +9,10 @@
 //! sample of that table in which a row is as frequent as the references to it (join synopses: Acharya, Gibbons,
 //! Poosala and Ramaswamy, SIGMOD 1999). Its match bits are of the referring rows.
 //!
+//! The first plan that tests a column reads up to 2,048 rows of it, each in a page of its own if the table is not in
+//! memory; the first one that weighs a join reads the column of up to four million rows. A lookup by a key alone needs
+//! neither. Tables whose blocks are in an object store are not sampled.
+//!
 //! Samples and frequencies are kept until the table has grown or shrunk by a fifth. A sampled row that a later version
 //! does not show counts as one that no restriction matches, and if there are many, a new sample is drawn.
 
@@ -53,6 +57,12 @@ impl KeptSamples {
         *locked(&self.sample) = None;
         locked(&self.sketches).clear();
     }
+}
+
+/// True if blocks of a version are fetched over a network. A sample would fetch parts of all of them.
+fn is_elsewhere(version: &TableSnapshot) -> bool {
+    let mut blocks = version.chunks().filter_map(|entry| entry.block());
+    blocks.any(Block::is_elsewhere)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -112,6 +122,9 @@ impl TableSnapshot {
         {
             return Some(known.clone());
         }
+        if is_elsewhere(self) {
+            return None;
+        }
         let made = Arc::new(count_keys(self, column).ok().flatten()?);
         locked(kept).insert(column, (self.rows(), made.clone()));
         Some(made)
@@ -121,6 +134,9 @@ impl TableSnapshot {
 impl RowSample {
     /// Draws a row from each of as many parts of the table.
     fn draw(version: &TableSnapshot) -> Option<RowSample> {
+        if is_elsewhere(version) {
+            return None;
+        }
         let slots: u64 = version.chunks().map(|entry| u64::from(entry.view().rows())).sum();
         let is_whole = slots <= SAMPLED as u64;
         let mut drawn = drawn_slots(slots).peekable();
@@ -210,6 +226,9 @@ impl RowSample {
             known.filter(|known| is_about(known.of_rows, other.rows()) && known.is_shown(other))
         {
             return Some(known);
+        }
+        if is_elsewhere(other) {
+            return None;
         }
         let mut indexes = other.indexes().iter();
         let index = indexes.find(|index| index.entry().is_key() && *index.columns() == [key])?;

@@ -113,12 +113,6 @@ impl Table {
         }
     }
 
-    /// Forgets the estimates of distinct values and the samples: a column has other values.
-    pub(crate) fn forget_distinct(&self) {
-        *self.distinct_cell().lock().unwrap_or_else(|e| e.into_inner()) = None;
-        self.samples().forget();
-    }
-
     /// The numbers of its columns.
     pub fn numbers(&self) -> &Arc<[ColumnNumber]> {
         &self.numbers
@@ -157,22 +151,6 @@ impl Table {
     /// Where columns of one row wait for an UPDATE.
     pub(crate) fn spare_row(&self) -> &SpareRow {
         &self.spare_row
-    }
-
-    /// Takes over what was estimated before, so that no row need be looked at. One that does not fit the
-    /// columns is ignored.
-    pub fn set_distinct(&self, estimate: DistinctEstimate) {
-        if estimate.columns.len() == self.schema().columns.len() {
-            *self.shared.distinct.lock().unwrap_or_else(|e| e.into_inner()) = Some(estimate);
-        }
-    }
-
-    /// What was estimated of distinct values, if anything was.
-    pub fn known_distinct(&self) -> Option<DistinctEstimate> {
-        self.distinct_cell()
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .clone()
     }
 
     pub(crate) fn distinct_cell(&self) -> &Mutex<Option<DistinctEstimate>> {

@@ -3,7 +3,7 @@
 
 use crate::bounds::ColumnBounds;
 use crate::chunk_entry::ChunkEntry;
-use crate::snapshot::TableSnapshot;
+use crate::snapshot::{Table, TableSnapshot};
 use frazil_block::ColumnBuffer;
 use frazil_kernels::hash::HashKey;
 use frazil_kernels::{Isa, Selection, hash};
@@ -41,6 +41,30 @@ pub struct DistinctEstimate {
     pub rows: u64,
     /// Distinct values of each column.
     pub columns: Arc<[f64]>,
+}
+
+impl Table {
+    /// Forgets the estimates of distinct values and the samples: a column has other values.
+    pub(crate) fn forget_distinct(&self) {
+        *self.distinct_cell().lock().unwrap_or_else(|e| e.into_inner()) = None;
+        self.samples().forget();
+    }
+
+    /// Takes over what was estimated before, so that no row need be looked at. One that does not fit the
+    /// columns is ignored.
+    pub fn set_distinct(&self, estimate: DistinctEstimate) {
+        if estimate.columns.len() == self.schema().columns.len() {
+            *self.distinct_cell().lock().unwrap_or_else(|e| e.into_inner()) = Some(estimate);
+        }
+    }
+
+    /// What was estimated of distinct values, if anything was.
+    pub fn known_distinct(&self) -> Option<DistinctEstimate> {
+        self.distinct_cell()
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .clone()
+    }
 }
 
 impl TableSnapshot {
