@@ -1,8 +1,8 @@
 //! The experiment `probe` (Relaxed Operator Fusion, figure 4): a join of one integer key by the rows of its build
 //! side, whose hash table goes from a part of the cache to a multiple of it. Each probe row has one match.
 //!
-//! `plain` probes tuple by tuple in a fused pipeline; `prefetch` has a stage boundary in front of the probe and asks for
-//! the buckets of 16 rows at a time.
+//! `plain` probes tuple by tuple in a fused pipeline; `prefetch` has a stage boundary in front of the probe, where the
+//! buckets of 16 rows are asked for at a time.
 
 use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};

@@ -37,7 +37,7 @@ pub(crate) fn counted(plan: &PipelinePlan, pipeline: &Pipeline) -> Vec<usize> {
         .collect()
 }
 
-/// How often a column is used in expressions.
+/// Uses of a column in expressions.
 #[derive(Default)]
 struct Uses {
     /// All its uses.
@@ -47,14 +47,13 @@ struct Uses {
 }
 
 fn note(e: &Expr, uses: &mut HashMap<ColumnId, Uses>) {
-    match &e.kind {
-        ExprKind::Column(id) => uses.entry(*id).or_default().columns += 1,
-        ExprKind::Function(ScalarFunction::Length, arguments) => {
-            for id in arguments.iter().filter_map(Expr::as_column) {
-                uses.entry(id).or_default().lengths += 1;
-            }
+    if let Some(id) = e.as_column() {
+        uses.entry(id).or_default().columns += 1;
+    }
+    if let ExprKind::Function(ScalarFunction::Length, arguments) = &e.kind {
+        for id in arguments.iter().filter_map(Expr::as_column) {
+            uses.entry(id).or_default().lengths += 1;
         }
-        _ => {}
     }
 }
 

@@ -98,12 +98,12 @@ fn places_in(conjuncts: &[Expr], row_id: ColumnId, columns: &Columns) -> Vec<Sca
 /// A filter that is taken apart.
 #[derive(Default)]
 pub struct Split {
-    /// What became restrictions.
+    /// Restrictions that hold together.
     pub restrictions: Vec<ScanRestriction>,
     ranges: Vec<Range>,
-    /// What became disjunctions of restrictions.
+    /// Disjunctions of restrictions.
     pub disjunctions: Vec<ScanDisjunction>,
-    /// What a scan cannot test.
+    /// Predicates that a scan cannot test.
     pub rest: Vec<Expr>,
 }
 

@@ -171,7 +171,7 @@ impl ScanSource {
         }
     }
 
-    /// The same source, which gives the numbers of characters (`i64`) of some columns in place of their strings.
+    /// Makes the source give the numbers of characters (`i64`) of some columns in place of their strings.
     /// `is_counted[i]`: whether column i is one of them.
     pub fn counting(mut self, is_counted: &[bool]) -> ScanSource {
         let (counted, read): (Vec<usize>, Vec<usize>) = self.read.into_iter().partition(|&i| is_counted[i]);

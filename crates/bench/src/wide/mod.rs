@@ -1,6 +1,6 @@
 //! The experiments `wide`, `wide_skewed`, or `wide --skew`, and `public` (ByteSlice, section 4.2, figures 14 and 20,
 //! appendices F to H): TPC-H with its joins materialized in one table, by layout of codes. As in the paper, a query is
-//! its predicate and what it reads of the rows that match; `select/` cases count these rows, and the others do all of it.
+//! its predicate and what it reads of the rows that match; `select/` cases count these rows.
 //!
 //! At scale factor 1 the table has the rows of TPC-H's lineitem at [`SCALE`]. The skewed one has as many, whose columns
 //! follow Zipf's law each by itself, with exponents 1 and 2. `public` has two tables of public data.

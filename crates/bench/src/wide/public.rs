@@ -13,7 +13,8 @@ const SEASONS: f64 = 20.0;
 const YEARS: f64 = 6.0;
 
 const STATISTICS: &str = "g integer, ab integer, r integer, h integer, \"2b\" integer, \"3b\" integer, \
-    hr integer, rbi integer, sb integer, cs integer, bb integer, so integer, ibb integer, hbp integer, sh integer, sf integer, gidp integer";
+    hr integer, rbi integer, sb integer, cs integer, bb integer, so integer, ibb integer, hbp integer,
+    sh integer, sf integer, gidp integer";
 
 /// Queries of batting statistics.
 pub const BASEBALL: [Query; 4] = [

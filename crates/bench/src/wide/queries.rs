@@ -129,7 +129,8 @@ pub const QUERIES: [Query; 15] = [
         19,
         "l_shipmode in ('AIR', 'REG AIR') and l_shipinstruct = 'DELIVER IN PERSON' and (p_brand = 'Brand#12' \
          and p_size between 1 and 5 and l_quantity between 1 and 11 or p_brand = 'Brand#23' \
-         and p_size between 1 and 10 and l_quantity between 10 and 20 or p_brand = 'Brand#34' and p_size between 1 and 15 \
+         and p_size between 1 and 10 and l_quantity between 10 and 20 \
+         or p_brand = 'Brand#34' and p_size between 1 and 15 \
          and l_quantity between 20 and 30)",
         "REVENUE",
         "",

@@ -26,9 +26,9 @@ enum Whole {
     Valid(SourceCell),
     /// It adds up a column.
     Sum(SourceCell),
-    /// It takes the least value of a column.
+    /// The least value of a column.
     Least(SourceCell),
-    /// It takes the greatest value of a column.
+    /// The greatest value of a column.
     Greatest(SourceCell),
 }
 

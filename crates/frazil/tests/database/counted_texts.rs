@@ -18,8 +18,10 @@ fn table(options: &str, count: usize) -> Connection {
         &c,
         &format!(
             "insert into t select i, case when i % 13 > 0 then i * 7919 % 701 end,
-                    case when i % 17 = 0 then '' else 'https://site' || i % 97 || '.example.com/page-' || i * 7919 % 100003 end,
-                    case when i % 7 = 0 then null when i % 5 = 0 then 'ünïcödé ' || i || ' 冰晶' when i % 3 = 0 then '🧊' || i * 31 % 9973
+                    case when i % 17 = 0 then ''
+                         else 'https://site' || i % 97 || '.example.com/page-' || i * 7919 % 100003 end,
+                    case when i % 7 = 0 then null when i % 5 = 0 then 'ünïcödé ' || i || ' 冰晶'
+                         when i % 3 = 0 then '🧊' || i * 31 % 9973
                          else 'regular deposits sleep furiously ' || i end,
                     case i % 3 when 0 then 'é' when 1 then 'a longer text of a few' else '' end, 'Eis 冰', null,
                          'c' || i * 37 % 9999

@@ -73,7 +73,7 @@ const LINES: &[Line] = &[
     ),
     (
         "figure 8",
-        "A k that is no multiple of a line takes Q2 20 % less",
+        "A k that is not a multiple of a line takes Q2 20 % less",
         ratio(
             "mempax",
             (
