@@ -65,12 +65,13 @@ fn predicates_on_one_table_are_counted_together() {
             "d like 'red%'",
             "d like '%ue%' and a = 1",
             "d is null",
-            "d is not null and a = 0",
+            "d is not null and a = 1",
             "a in (1, 2, 3) and (b = 0 or b = 1)",
         ] {
             check(connection, "Scan t", &format!("t where {condition}"), 1.7);
         }
         // None has both: a sample says that there are few.
+        check(connection, "Scan t", "t where d is not null and a = 0", 25.0);
         check(connection, "Scan t", "t where a = 3 and b = 9", 25.0);
         check(connection, "Scan t", "t where d like '%nowhere%'", 25.0);
         check(connection, "Scan t", "t where id = 77", 1.0);

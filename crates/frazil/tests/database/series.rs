@@ -207,7 +207,7 @@ fn explain_shows_rows_of_functions() {
     );
     assert_eq!(
         shown("select a, g from t, generate_series(1, b) g where a > 1 and g <> 2"),
-        "Output a, g\nFilter g <> 2  [3 rows]\n  Expand g := generate_series(1, b, 1)  [4 rows]\n    Scan t (a, b) where a >= 2  [1 rows]"
+        "Output a, g\nFilter g <> 2  [6 rows]\n  Expand g := generate_series(1, b, 1)  [7 rows]\n    Scan t (a, b) where a >= 2  [2 rows]"
     );
     assert_eq!(
         rows(
