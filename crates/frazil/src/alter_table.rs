@@ -123,11 +123,13 @@ fn fill(runner: &Runner, transaction: &mut Transaction, entry: &TableEntry, colu
         .view()
         .catalog()
         .qualified(entry.namespace, &entry.name);
-    let text = format!(
-        "update {table} set {} = default",
-        identifier(&entry.schema.columns[column].name)
-    );
-    fill_text(runner, transaction, &text)
+    let column = &entry.schema.columns[column];
+    let text = format!("update {table} set {} = default", identifier(&column.name));
+    match column.is_generated() {
+        true => fill_text(runner, transaction, &text),
+        // A sequence numbers the rows in their order.
+        false => fill_text(&runner.on_one_thread(), transaction, &text),
+    }
 }
 
 /// 23514 if a row violates the CHECK constraint that came last.

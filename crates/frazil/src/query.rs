@@ -89,14 +89,25 @@ impl Runner {
 
     /// The same on one thread, for plans in which nothing is proved by the rows that tables hold now.
     pub fn without_proofs(&self) -> Runner {
-        let settings = Arc::new(Settings {
+        self.with(Settings {
             elide_checks: false,
             threads: 1,
             ..Settings::clone(&self.settings)
-        });
+        })
+    }
+
+    /// The same on one thread, which takes the rows of a table one behind the other.
+    pub fn on_one_thread(&self) -> Runner {
+        self.with(Settings {
+            threads: 1,
+            ..Settings::clone(&self.settings)
+        })
+    }
+
+    fn with(&self, settings: Settings) -> Runner {
         Runner {
             database: self.database.clone(),
-            settings,
+            settings: Arc::new(settings),
             cancel: self.cancel.clone(),
             progress: self.progress.clone(),
             frames: self.frames.clone(),
