@@ -12,7 +12,7 @@ use crate::sample_tests::SampleTests;
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
 use frazil_plan::facts::{AboutRows, Facts, Match};
-use frazil_plan::operators::{Filter, Join, Map, Scan, ScanDisjunction, ScanRestriction};
+use frazil_plan::operators::{Join, Scan, ScanDisjunction, ScanRestriction};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, RowsCall, RowsFunction, SharedId,
@@ -139,12 +139,13 @@ impl<'a> Estimator<'a> {
         let inputs: Vec<f64> = op.inputs().into_iter().map(|i| self.learn(i, columns)).collect();
         let estimator = &mut *self;
         op.node().learn(&inputs, &mut Learning { estimator, columns });
-        if let Operator::Join(join) = op
-            && join.kind == JoinKind::Inner
-        {
+        if let Some(join) = op.inner_join() {
             self.learn_equalities(join);
         }
-        match scan_of(op).and_then(|(scan, filter)| Some((self.base_of(scan)?, scan, filter))) {
+        match op
+            .filtered_scan()
+            .and_then(|(scan, filter)| Some((self.base_of(scan)?, scan, filter)))
+        {
             Some((base, scan, filter)) => {
                 let tests = self.tests_of(scan, filter, columns);
                 let rows = self.rows_of_scan(scan, &tests);
@@ -399,13 +400,11 @@ impl<'a> Estimator<'a> {
     fn rows_over(&self, op: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
         let estimator = self;
         // The predicates of a filter and of the scan below it are counted together.
-        if let Some((scan, Some(predicate))) = scan_of(op) {
+        if let Some((scan, Some(predicate))) = op.filtered_scan() {
             let tests = self.tests_of(scan, Some(predicate), columns);
             return self.rows_of_scan(scan, &tests).min(inputs[0]);
         }
-        if let Operator::Join(join) = op
-            && join.kind == JoinKind::Inner
-        {
+        if let Some(join) = op.inner_join() {
             return self.inner_join_rows(join, inputs, columns);
         }
         op.node().about_rows(inputs, &Rows { estimator, columns })
@@ -434,21 +433,9 @@ impl<'a> Estimator<'a> {
 
     /// The scans whose rows an operator joins by inner joins, as bits.
     fn scans_below(&self, op: &Operator) -> Set {
-        if let Operator::Scan(scan) = op {
-            return self
-                .base_of(scan)
-                .and_then(|base| scan_bit(base.scan))
-                .unwrap_or(0);
-        }
-        if let Operator::Filter(Filter { input, .. }) | Operator::Map(Map { input, .. }) = op {
-            return self.scans_below(input);
-        }
-        if let Operator::Join(join) = op
-            && join.kind == JoinKind::Inner
-        {
-            return self.scans_below(&join.build) | self.scans_below(&join.probe);
-        }
-        0
+        let scans = op.joined_scans().into_iter();
+        let bits = scans.filter_map(|scan| scan_bit(self.base_of(scan)?.scan));
+        bits.fold(0, |all, bit| all | bit)
     }
 
     /// Rows that a function gives.
@@ -529,18 +516,6 @@ pub fn unmatched(matched: f64, residual: &Option<Expr>) -> f64 {
 /// The bit of a scan; `None` for those beyond the first 64.
 fn scan_bit(scan: usize) -> Option<Set> {
     (scan < Set::BITS as usize).then(|| 1 << scan)
-}
-
-/// The scan that an operator is, or filters.
-fn scan_of(op: &Operator) -> Option<(&Scan, Option<&Expr>)> {
-    let (mut scan, mut filter) = (op, None);
-    if let Operator::Filter(Filter { input, predicate }) = op {
-        (scan, filter) = (&**input, Some(predicate));
-    }
-    if let Operator::Scan(scan) = scan {
-        return Some((scan, filter));
-    }
-    None
 }
 
 /// The expression that is cast, if one is.

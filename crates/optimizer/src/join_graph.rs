@@ -15,7 +15,7 @@ use crate::cardinality::{Estimator, unmatched};
 use crate::join_weights::{Equality, JoinWeights};
 use crate::pushdown::{Definitions, implied, same_native};
 use crate::selectivity;
-use frazil_plan::operators::{Filter, Join, Map};
+use frazil_plan::operators::{Filter, Join, Map, Scan};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::CompareOp;
 use std::collections::HashSet;
@@ -360,11 +360,9 @@ impl Graph {
         };
         let is_scanned = |relations: Set, column: ColumnId| {
             let relation = &self.relations[relations.trailing_zeros() as usize];
-            let mut made_by_scan = false;
-            if let Operator::Scan(scan) = unfiltered(&relation.op) {
-                made_by_scan = scan.columns.iter().any(|made| made.0 == column);
-            }
-            relations.count_ones() == 1 && relation.directed.is_none() && made_by_scan
+            let scan = unfiltered(&relation.op).filtered_scan();
+            let makes = |(scan, _): (&Scan, _)| scan.columns.iter().any(|made| made.0 == column);
+            relations.count_ones() == 1 && relation.directed.is_none() && scan.is_some_and(makes)
         };
         let columns = [l.as_column()?, r.as_column()?];
         (is_scanned(left, columns[0]) && is_scanned(right, columns[1])).then_some(Equality {
