@@ -89,22 +89,17 @@ impl Runner {
 
     /// The same on one thread, for plans in which nothing is proved by the rows that tables hold now.
     pub fn without_proofs(&self) -> Runner {
-        self.with(Settings {
-            elide_checks: false,
-            threads: 1,
-            ..Settings::clone(&self.settings)
-        })
+        self.with(|settings| (settings.elide_checks, settings.threads) = (false, 1))
     }
 
     /// The same on one thread, which takes the rows of a table one behind the other.
     pub fn on_one_thread(&self) -> Runner {
-        self.with(Settings {
-            threads: 1,
-            ..Settings::clone(&self.settings)
-        })
+        self.with(|settings| settings.threads = 1)
     }
 
-    fn with(&self, settings: Settings) -> Runner {
+    fn with(&self, change: impl FnOnce(&mut Settings)) -> Runner {
+        let mut settings = Settings::clone(&self.settings);
+        change(&mut settings);
         Runner {
             database: self.database.clone(),
             settings: Arc::new(settings),
