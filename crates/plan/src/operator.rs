@@ -15,7 +15,8 @@ use crate::operators::{
 };
 use crate::subquery::{Subquery, SubqueryKind, SubqueryTree};
 use crate::{
-    AggregateCall, COUNT, ColumnId, Columns, Expr, Frame, SharedId, SortKey, WindowCall, WindowFunction, plan,
+    AggregateCall, COUNT, ColumnId, Columns, Expr, Frame, JoinKind, SharedId, SortKey, WindowCall,
+    WindowFunction, plan,
 };
 use frazil_types::{ObjectId, Value};
 use std::any::Any;
@@ -157,6 +158,38 @@ impl Operator {
         self.inputs()
             .into_iter()
             .for_each(|input| input.for_each_scan(visit));
+    }
+
+    /// The scan that it is, or filters, with the predicate of the filter.
+    pub fn filtered_scan(&self) -> Option<(&Scan, Option<&Expr>)> {
+        let (mut scan, mut predicate) = (self, None);
+        if let Operator::Filter(filter) = self {
+            (scan, predicate) = (&*filter.input, Some(&filter.predicate));
+        }
+        if let Operator::Scan(scan) = scan {
+            return Some((scan, predicate));
+        }
+        None
+    }
+
+    /// The inner join that it is.
+    pub fn inner_join(&self) -> Option<&Join> {
+        if let Operator::Join(join) = self
+            && join.kind == JoinKind::Inner
+        {
+            return Some(join);
+        }
+        None
+    }
+
+    /// The scans whose rows it joins by inner joins, filters, or computes columns of.
+    pub fn joined_scans(&self) -> Vec<&Scan> {
+        if let Operator::Scan(scan) = self {
+            return vec![scan];
+        }
+        let hands_on = matches!(self, Operator::Filter(_) | Operator::Map(_)) || self.inner_join().is_some();
+        let inputs = if hands_on { self.inputs() } else { Vec::new() };
+        inputs.into_iter().flat_map(Operator::joined_scans).collect()
     }
 
     /// The change of a statement that writes or locks rows: the root of its plan.

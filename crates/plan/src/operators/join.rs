@@ -1,6 +1,5 @@
 //! Joins of two inputs.
 
-use super::Scan;
 use super::node::{Needed, Node, Tree, visible};
 use crate::Columns;
 use crate::breakers::{Breaker, JoinTable, Which};
@@ -12,7 +11,7 @@ use crate::opening::{Builder, NeededColumns, Opened, some_rows_of};
 use crate::pipeline::{PipelineOperator, Sink};
 use crate::role::Role;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{Band, ColumnId, Expr, FirstMatches, JoinKind, Operator};
+use crate::{Band, ColumnId, Expr, FirstMatches, JoinKind};
 use frazil_types::Result;
 
 /// Joins two inputs. Without keys it is a nested loop over the build rows, or over a run of them
@@ -81,28 +80,6 @@ impl<T> Join<T> {
             null_aware: self.null_aware,
             estimated_rows: rows,
         }
-    }
-}
-
-impl Operator {
-    /// The inner join that it is.
-    pub fn inner_join(&self) -> Option<&Join<Operator>> {
-        if let Operator::Join(join) = self
-            && join.kind == JoinKind::Inner
-        {
-            return Some(join);
-        }
-        None
-    }
-
-    /// The scans whose rows it joins by inner joins, filters, or computes columns of.
-    pub fn joined_scans(&self) -> Vec<&Scan> {
-        if let Operator::Scan(scan) = self {
-            return vec![scan];
-        }
-        let hands_on = matches!(self, Operator::Filter(_) | Operator::Map(_)) || self.inner_join().is_some();
-        let inputs = if hands_on { self.inputs() } else { Vec::new() };
-        inputs.into_iter().flat_map(Operator::joined_scans).collect()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::pipeline::Source;
 use crate::role::Role;
 use crate::scan_restriction::ScanRestrictionKind;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{ColumnId, Expr, Operator, ScanDisjunction, ScanRestriction};
+use crate::{ColumnId, Expr, ScanDisjunction, ScanRestriction};
 use frazil_types::{CompareOp, ObjectId, Result};
 
 /// Rows of a table.
@@ -64,20 +64,6 @@ fn most_places(kind: &ScanRestrictionKind) -> f64 {
         ScanRestrictionKind::Compare(CompareOp::Eq, _) => 1.0,
         ScanRestrictionKind::In(list) => list.len() as f64,
         _ => f64::INFINITY,
-    }
-}
-
-impl Operator {
-    /// The scan that it is, or filters, with the predicate of the filter.
-    pub fn filtered_scan(&self) -> Option<(&Scan, Option<&Expr>)> {
-        let (mut scan, mut predicate) = (self, None);
-        if let Operator::Filter(filter) = self {
-            (scan, predicate) = (&*filter.input, Some(&filter.predicate));
-        }
-        if let Operator::Scan(scan) = scan {
-            return Some((scan, predicate));
-        }
-        None
     }
 }
 
