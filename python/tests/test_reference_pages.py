@@ -45,7 +45,10 @@ def test_the_page_lists_every_setting_once(con):
 
 def test_the_page_of_errors_lists_every_state_once():
     source = (TREE / "crates" / "types" / "src" / "error.rs").read_text()
-    known = re.findall(r'^    [A-Z_]+ = "([0-9A-Z]{5})";$', source, re.M)
+    known = set(re.findall(r'^    [A-Z_]+ = "([0-9A-Z]{5})";$', source, re.M))
+    # Some crates have constants of their own for states that few others give.
+    others = (file.read_text() for file in sorted((TREE / "crates").glob("*/src/**/*.rs")))
+    known |= {state for text in others for state in re.findall(r'^(?:pub )?const [A-Z_]+: SqlState = SqlState\("(\w{5})"\);$', text, re.M)}
     listed = [cells[0] for cells in rows(page("errors.md")) if re.fullmatch(r"[0-9A-Z]{5}", cells[0])]
     assert len(known) > 80
     assert sorted(listed) == sorted(known)
