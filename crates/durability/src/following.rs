@@ -197,7 +197,7 @@ struct Place {
     is_lost: bool,
 }
 
-/// What is told of the place that a reader has reached.
+/// Facts about the place that a reader has reached.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     /// The end of what was read of the log.

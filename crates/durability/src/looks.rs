@@ -45,11 +45,11 @@ struct Last {
 /// The end of a look.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// What it found is shown.
+    /// The directory is shown as the look found it.
     Seen,
-    /// What was shown before still is.
+    /// The version that was shown before is still shown.
     Failed(Error),
-    /// What was shown before may be changed in part.
+    /// The version that was shown before may be changed in part.
     Lost(Error),
 }
 
@@ -263,7 +263,7 @@ mod tests {
             .expect("it may");
         let told = waiting(&looks, &cancels);
         turn.end(Outcome::Seen);
-        // That look began before the statements, so one of them looks at a time, and the others take what it finds.
+        // The look began before the statements, so one of them looks at a time, and the others take its result.
         let looked = told
             .iter()
             .filter(|told| answer(told).expect("it succeeds"))

@@ -50,7 +50,7 @@ pub(crate) fn restore(
     let mut segments = OpenedSegments::default();
     if vfs.is_elsewhere() {
         segments.open_elsewhere(vfs, directory, named)?;
-        // Those of all tables at once: many tables have one block.
+        // Headers of all tables are fetched at once: many tables have one block.
         fetch_headers(&segments.opened, manifest.places());
     }
     let mut state = State::default();

@@ -58,7 +58,7 @@ impl Table {
         }
     }
 
-    /// What was estimated of distinct values, if anything was.
+    /// The estimate of distinct values, if there is one.
     pub fn known_distinct(&self) -> Option<DistinctEstimate> {
         self.distinct_cell()
             .lock()

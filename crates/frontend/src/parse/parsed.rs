@@ -338,19 +338,11 @@ impl ParsedStatement {
     /// True if no version of a table changes its result: it says how its transaction or session goes on, or shows a
     /// setting.
     pub fn reads_nothing(&self) -> bool {
-        matches!(
+        let reads = matches!(
             self.kind,
-            ParsedKind::Begin { .. }
-                | ParsedKind::Commit { .. }
-                | ParsedKind::Rollback { .. }
-                | ParsedKind::SetTransaction { .. }
-                | ParsedKind::SetSessionTransaction { .. }
-                | ParsedKind::Savepoint { .. }
-                | ParsedKind::RollbackTo { .. }
-                | ParsedKind::Release { .. }
-                | ParsedKind::Setting(_)
-                | ParsedKind::Deallocate { .. }
-        )
+            ParsedKind::SetConstraints(_) | ParsedKind::Notification(_) | ParsedKind::Cursor(_)
+        );
+        self.controls_session() && !reads
     }
 
     /// True if binding it asks which tables the session uses: it alters, empties or indexes one.
