@@ -404,8 +404,8 @@ mod tests {
     fn cases_and_ratios_of_tpch_are_there() {
         let (report, log) = run_fake("tpch", &queries("tpch"));
         let report = report.expect("it runs");
-        // Six configurations of 22 queries and one of one, four rounds.
-        assert_eq!(log.len(), (6 * 22 + 1) * 4);
+        // Seven configurations of 22 queries and one of one, four rounds.
+        assert_eq!(log.len(), (7 * 22 + 1) * 4);
         let find = |case: &str, metric: &str| {
             let found = report
                 .measurements()

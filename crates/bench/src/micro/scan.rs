@@ -279,8 +279,13 @@ fn range(group: &Group) -> (u64, u64) {
     let inside = (domain * u64::from(group.percent) / 100).max(1);
     match group.operator {
         Operator::Less => (0, inside - 1),
+        Operator::Greater => (domain - inside, domain - 1),
         Operator::Equal => (domain / 3, domain / 3),
-        Operator::Between => (domain / 3, domain / 3 + inside - 1),
+        Operator::Between => {
+            // A wide range would not end in the domain if it began at a third of it.
+            let low = (domain / 3).min((domain - inside) / 2);
+            (low, low + inside - 1)
+        }
         Operator::InSet => (0, 0),
     }
 }
@@ -300,6 +305,7 @@ fn predicates(group: &Group) -> Vec<Predicate> {
             .map(|i| domain / 4_096 * i)
             .map(|shift| match group.operator {
                 Operator::Less => Predicate::Range(low, high + shift),
+                Operator::Greater => Predicate::Range(low - shift, high),
                 _ => Predicate::Range(low + shift, high + shift),
             })
             .collect(),
@@ -331,7 +337,7 @@ fn codes(group: &Group, rows: usize) -> Vec<u64> {
             let inside = |random: &mut Random| 10 * random.below(members);
             codes_with_share(rows, domain, share, inside, |code| set.admits(code))
         }
-        Operator::Less | Operator::Between => {
+        Operator::Less | Operator::Greater | Operator::Between => {
             let inside = |random: &mut Random| low + random.below(high - low + 1);
             codes_with_share(rows, domain, share, inside, |code| (low..=high).contains(&code))
         }
@@ -446,22 +452,32 @@ mod tests {
 
     #[test]
     fn the_share_of_matches_is_the_one_asked_for() {
-        for bits in [1, 4, 8, 12, 32] {
-            for operator in [Operator::Less, Operator::Between, Operator::InSet] {
+        for (bits, percent) in [(1, 10), (4, 10), (8, 10), (12, 10), (32, 10), (17, 50), (17, 90)] {
+            for operator in [
+                Operator::Less,
+                Operator::Greater,
+                Operator::Between,
+                Operator::InSet,
+            ] {
                 let group = Group {
                     bits,
                     operator,
                     place: Place::InCache,
-                    percent: 10,
+                    percent,
                     skew: 0,
                     members: Vec::new(),
                 };
                 let codes = codes(&group, 20_000);
+                assert!(
+                    codes.iter().all(|code| code >> bits == 0),
+                    "{bits} {operator:?}: the codes fit"
+                );
+                let wanted = 200 * percent as usize;
                 for predicate in predicates(&group) {
                     let matches = codes.iter().filter(|&&code| predicate.admits(code)).count();
                     assert!(
-                        (1_700..2_300).contains(&matches),
-                        "{bits} {operator:?}: {matches}"
+                        matches.abs_diff(wanted) < 300,
+                        "{bits} {operator:?}: {matches}, not {wanted}"
                     );
                 }
             }

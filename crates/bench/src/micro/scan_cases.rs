@@ -8,6 +8,8 @@ use frazil_kernels::Isa;
 pub enum Operator {
     /// Less than a constant.
     Less,
+    /// Greater than a constant.
+    Greater,
     /// Equal to a constant, with uniform codes.
     Equal,
     /// Between two constants, in the middle of the domain.
@@ -21,6 +23,7 @@ impl Operator {
     pub fn name(self) -> &'static str {
         match self {
             Operator::Less => "<",
+            Operator::Greater => ">",
             Operator::Equal => "=",
             Operator::Between => "between",
             Operator::InSet => "in_set",
@@ -108,8 +111,8 @@ const LESS: Grid = Grid {
 };
 
 /// The grids of `bench scan`.
-pub const GRIDS: [Grid; 6] = [
-    // By width and operator (ByteSlice, figures 9 and 15).
+pub const GRIDS: [Grid; 9] = [
+    // By width and operator (ByteSlice, figure 9).
     Grid {
         widths: WIDTHS,
         operators: &[
@@ -123,6 +126,12 @@ pub const GRIDS: [Grid; 6] = [
         reading_all: true,
         ..LESS
     },
+    // The other side of a constant (ByteSlice, figure 16).
+    Grid {
+        widths: WIDTHS,
+        operators: &[Operator::Greater],
+        ..LESS
+    },
     // Out of cache the operators differ by what early stopping leaves unread.
     Grid {
         widths: WIDTHS,
@@ -132,16 +141,31 @@ pub const GRIDS: [Grid; 6] = [
         reading_all: true,
         ..LESS
     },
-    // By selectivity (ByteSlice, figures 11c and 17; Data Blocks, figure 12a).
+    // By selectivity (ByteSlice, figures 11c, 17 and 18).
     Grid {
         widths: &[8, 12, 17],
         forms: &[Form::Bits, Form::Positions],
         percents: &[1, 50, 90],
         ..LESS
     },
+    // Codes that exceed two bytes by a bit (Data Blocks, figure 12a).
+    Grid {
+        layouts: &[Layout::BytePacked, Layout::BitPacked],
+        widths: &[17],
+        operators: &[Operator::Between],
+        forms: &[Form::Positions],
+        percents: &[1, 50, 90],
+        ..LESS
+    },
     // By skew (ByteSlice, figure 11a), the constant being a tenth of the domain.
     Grid {
         skews: &[5, 10, 20],
+        ..LESS
+    },
+    // By the constant, a hundredth or half of the domain, under skew (ByteSlice, figure 11b).
+    Grid {
+        percents: &[1, 50],
+        skews: &[10],
         ..LESS
     },
     // By threads (ByteSlice, figure 13).
@@ -155,6 +179,7 @@ pub const GRIDS: [Grid; 6] = [
     Grid {
         widths: &[8, 12, 16, 32],
         operators: &[Operator::Between],
+        forms: &[Form::Bits, Form::Positions],
         isas: &[Some(Isa::Scalar), Some(Isa::Avx2), Some(Isa::Avx512)],
         percents: &[20],
         ..LESS
@@ -296,6 +321,10 @@ mod tests {
             "byte_packed/8/</in_cache/bits",
             "bit_packed/32/=/out_of_cache/positions",
             "byteslice/12/</in_cache/bits/zipf_0.5",
+            "byteslice/12/</in_cache/bits/percent_50/zipf_1",
+            "byteslice/32/>/in_cache/bits",
+            "bit_packed/17/between/in_cache/positions/percent_90",
+            "byte_packed/8/between/in_cache/positions/percent_20/scalar",
             "vbp/12/</out_of_cache/bits/threads_2",
             "byteslice/12/</out_of_cache/bits/all_slices",
         ] {
