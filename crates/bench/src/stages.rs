@@ -33,12 +33,13 @@ const RELAXED: Settings = settings("psma", "relaxed", "1024", "1024", "off");
 const STAGED: Settings = settings("psma", "staged", "1024", "1024", "off");
 const EARLY: Settings = settings("psma", "relaxed", "1024", "1024", "on");
 
+/// By rows of a vector, each with groups of 16 rows as in the paper: `prefetch_16` is the one of 1,024 rows.
 const VECTORS: [Settings; 5] = [
-    settings("psma", "relaxed", "64", "64", "off"),
-    settings("psma", "relaxed", "256", "256", "off"),
-    settings("psma", "relaxed", "4096", "1024", "off"),
-    settings("psma", "relaxed", "16384", "1024", "off"),
-    settings("psma", "relaxed", "65536", "1024", "off"),
+    settings("psma", "relaxed", "64", "16", "off"),
+    settings("psma", "relaxed", "256", "16", "off"),
+    settings("psma", "relaxed", "4096", "16", "off"),
+    settings("psma", "relaxed", "16384", "16", "off"),
+    settings("psma", "relaxed", "65536", "16", "off"),
 ];
 const TOGETHER: [Settings; 4] = [
     settings("psma", "relaxed", "1024", "4", "off"),

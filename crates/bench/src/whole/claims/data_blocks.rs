@@ -32,8 +32,8 @@ const LINES: &[Line] = &[
         "section 5",
         "Queries of TPC-H and lookups run at scale factor 100, queries on 64 hardware threads; kernels run on AVX2",
         Measure::Shows(
-            "the paper's conditions; here the scale factor is that of the run, queries have one thread, kernels run on the \
-             best instruction set, and scans other than compiled ones also have stage boundaries with prefetching",
+            "the paper's conditions; here the scale factor is that of the run, queries have one thread, kernels run on \
+             the best instruction set, and scans other than compiled ones also have stage boundaries with prefetching",
         ),
     ),
     (
@@ -248,8 +248,8 @@ const LINES: &[Line] = &[
     ),
     tpch(
         "table 2",
-        "With restrictions, vectorized scans of hot rows run TPC-H 1.02 times as fast as compiled scans (here from this \
-         step on also with early probes)",
+        "With restrictions, vectorized scans of hot rows run TPC-H 1.02 times as fast as compiled scans (here from \
+         this step on also with early probes)",
         ("sarg/geomean", "compiled/geomean"),
         1.02,
     ),
