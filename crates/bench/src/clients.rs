@@ -1,5 +1,5 @@
-//! Several clients issue queries in random order (Hyrise's study, section 4.2, the multi-threaded runs of figures 5, 9
-//! and 10): queries a second by configuration.
+//! Several clients issue queries in random order (Hyrise's study, section 4.2, the multi-threaded runs of figures 5
+//! and 9): queries a second by configuration.
 //!
 //! In a run each client issues every query of the experiment once, in an order of its own, as soon as the one
 //! before is answered. Orders differ from run to run and are the same for all configurations; those take turns. A run

@@ -1,7 +1,7 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
 use crate::arguments::{LAYOUTS, LOOKUP_TABLE, WIDE, WIDE_SKEWED};
-use crate::by_layout::BY_LAYOUT;
+use crate::by_layout::{BY_LAYOUT, OF_CLIENTS};
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
@@ -34,6 +34,8 @@ pub struct Experiment {
 pub enum Kind {
     /// Queries of TPC-H are timed under several configurations.
     Queries(QueryExperiment),
+    /// Clients issue queries of TPC-H side by side, under several configurations.
+    Clients(QueryExperiment),
     /// A join is timed by the size of its hash table.
     Probe(probe::Plan),
     /// Queries over wide tables are, by layout.
@@ -172,7 +174,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 40] = [
+pub const EXPERIMENTS: [Experiment; 41] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under seven kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -223,8 +225,15 @@ pub const EXPERIMENTS: [Experiment; 40] = [
     },
     Experiment {
         name: LAYOUTS,
-        about: "TPC-H by layout pinned everywhere, and as the cost model chooses (ByteSlice, figures 14 and 20; Hyrise, figures 1, 5, 9 and 12)",
+        about: "TPC-H by layout pinned everywhere, and as the cost model chooses \
+                (ByteSlice, figure 14; Hyrise, figures 1, 5 and 9)",
         kind: Kind::Queries(BY_LAYOUT),
+    },
+    Experiment {
+        name: "layouts_clients",
+        about: "throughput of TPC-H from three clients (or --clients N) by encoding and layout (Hyrise, figures 5 \
+                and 9)",
+        kind: Kind::Clients(OF_CLIENTS),
     },
     Experiment {
         name: WIDE,
@@ -639,7 +648,8 @@ mod tests {
     #[test]
     fn baselines_are_configurations_and_names_are_unique() {
         for experiment in &EXPERIMENTS {
-            let (Kind::Queries(queries) | Kind::Flights(queries)) = &experiment.kind else {
+            let (Kind::Queries(queries) | Kind::Clients(queries) | Kind::Flights(queries)) = &experiment.kind
+            else {
                 continue;
             };
             let names: Vec<&str> = queries.configurations.iter().map(|c| c.name).collect();

@@ -103,6 +103,17 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
     match &experiment.kind {
         Kind::Queries(_) if args.search => layout_search::run(experiment.name, args),
         Kind::Queries(queries) => query_runner::run(experiment.name, queries, args, &mut frazil_engine::load),
+        Kind::Clients(queries) => {
+            let clients = match args.clients {
+                0 => by_layout::CLIENTS,
+                asked_for => asked_for,
+            };
+            let args = BenchArgs {
+                clients,
+                ..args.clone()
+            };
+            query_runner::run(experiment.name, queries, &args, &mut frazil_engine::load)
+        }
         Kind::Flights(queries) => query_runner::run(experiment.name, queries, args, &mut flights::load),
         Kind::LayoutsCompile { combinations } => layouts_compile::run(experiment.name, combinations, args),
         Kind::MemPax(plan) => mempax::run(experiment.name, plan, args),

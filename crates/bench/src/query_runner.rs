@@ -568,7 +568,8 @@ mod tests {
     #[test]
     fn every_experiment_on_queries_runs() {
         for experiment in &EXPERIMENTS {
-            if let Kind::Queries(queries) | Kind::Flights(queries) = &experiment.kind {
+            if let Kind::Queries(queries) | Kind::Clients(queries) | Kind::Flights(queries) = &experiment.kind
+            {
                 run_fake(experiment.name, queries).0.expect(experiment.name);
             }
         }
