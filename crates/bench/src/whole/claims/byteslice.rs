@@ -63,8 +63,8 @@ const LINES: &[Line] = &[
          registers have 256 bits",
         Measure::Shows(
             "the paper's conditions; here figures 9, 10 and 13 have 96 MB of codes, the others on scans a window of \
-             4,096 rows or a block in cache, kernels run on the best instruction set, and the scale factor is twice that of \
-             the run",
+             4,096 rows or a block in cache, kernels run on the best instruction set, and the scale factor is \
+             twice that of the run",
         ),
     ),
     ("figure 1", "Codes in VBP", Measure::Shows("a layout")),
