@@ -108,7 +108,7 @@ fn run_group(
     bandwidth.extend(machine.iter().flat_map(|m| m.runs.iter().map(|cost| cost.ns)));
     add_comparisons(report, group);
     if group.place == Place::OutOfCache && group.skew == 0 {
-        add_bits_read(report, name, group, &columns, &predicates);
+        add_bits_read(report, name, group, (&codes, &columns), &predicates);
     }
     Ok(())
 }
@@ -370,45 +370,82 @@ fn add_comparisons(report: &mut Report, group: &Group) {
     }
 }
 
-/// What ByteSlice reads until it stops, counted, beside what equation 2 expects of uniform codes, for
-/// registers of 512 and of 256 bits.
+/// What ByteSlice and VBP read until they stop, counted, beside what equations 2 and 1 expect of uniform codes, for
+/// registers of 512 and of 256 bits. Out of cache, a range has one bound, or is one code.
 fn add_bits_read(
     report: &mut Report,
     name: &'static str,
     group: &Group,
-    columns: &[Column],
+    (codes, columns): (&[u64], &[Column]),
     predicates: &[Predicate],
 ) {
-    let Some(column) = columns.iter().find(|c| c.layout() == Layout::ByteSlice) else {
-        return;
-    };
-    let codes = column.packed(0);
-    let case = format!(
-        "{}/{}/{}/{}",
-        layout_name(Layout::ByteSlice),
-        group.bits,
-        group.operator.name(),
-        group.place.name()
-    );
-    for (register_bits, counted, expected) in [
-        (512, "bits_read_per_code_512", "equation_2_512"),
-        (256, "bits_read_per_code_256", "equation_2_256"),
-    ] {
-        let bytes = predicates.iter().map(|predicate| match predicate {
-            Predicate::Range(low, high) => between_counting(codes, 0..codes.rows, *low, *high, register_bits),
-            Predicate::Set(_) => 0,
+    let mean_of = |bits: &dyn Fn(u64, u64) -> f64| {
+        let read = predicates.iter().map(|predicate| match predicate {
+            Predicate::Range(low, high) => bits(*low, *high),
+            Predicate::Set(_) => 0.0,
         });
-        let read = bytes.sum::<u64>() as f64 * 8.0 / (codes.rows * predicates.len()) as f64;
-        add_exact(report, name, &case, counted, "bits", read);
-        add_exact(
-            report,
-            name,
-            &case,
-            expected,
-            "bits",
-            equation_2(group.bits, register_bits),
-        );
+        read.sum::<f64>() / predicates.len() as f64
+    };
+    let sliced = columns.iter().find(|c| c.layout() == Layout::ByteSlice);
+    let sliced = sliced.map(|column| column.packed(0));
+    for (register_bits, counted, equations) in [
+        (
+            512,
+            "bits_read_per_code_512",
+            ["equation_1_512", "equation_2_512"],
+        ),
+        (
+            256,
+            "bits_read_per_code_256",
+            ["equation_1_256", "equation_2_256"],
+        ),
+    ] {
+        let mut add = |layout: Layout, read: f64, (equation, expected): (&'static str, f64)| {
+            let (layout, operator, place) = (layout_name(layout), group.operator.name(), group.place.name());
+            let case = format!("{layout}/{}/{operator}/{place}", group.bits);
+            add_exact(report, name, &case, counted, "bits", read);
+            add_exact(report, name, &case, equation, "bits", expected);
+        };
+        if let Some(sliced) = sliced {
+            let read = mean_of(&|low, high| {
+                let bytes = between_counting(sliced, 0..sliced.rows, low, high, register_bits);
+                bytes as f64 * 8.0 / sliced.rows as f64
+            });
+            let expected = equation_2(group.bits, register_bits);
+            add(Layout::ByteSlice, read, (equations[1], expected));
+        }
+        let read = mean_of(&|_, high| vbp_bits_read(codes, group.bits, high, register_bits));
+        let expected = equation_1(group.bits, register_bits);
+        add(Layout::Vbp, read, (equations[0], expected));
     }
+}
+
+/// Planes between two looks whether a test of VBP may stop: the paper's τ.
+const PLANES_A_LOOK: u32 = 4;
+
+/// Bits a code that a test of VBP against one bound reads: all planes of a register's codes until, at a look, each
+/// code differs from the bound.
+fn vbp_bits_read(codes: &[u64], bits: u32, bound: u64, register_bits: usize) -> f64 {
+    let planes_read = |codes: &[u64]| {
+        let decided = |planes: &u32| codes.iter().all(|code| (code ^ bound) >> (bits - planes) != 0);
+        let mut looks = (PLANES_A_LOOK..bits).step_by(PLANES_A_LOOK as usize);
+        looks.find(decided).unwrap_or(bits)
+    };
+    let read = codes
+        .chunks(register_bits)
+        .map(|codes| codes.len() * planes_read(codes) as usize);
+    read.sum::<usize>() as f64 / codes.len() as f64
+}
+
+/// Bits a code that a test of VBP reads of uniform codes (ByteSlice, equation 1): four planes are read unless every
+/// code of the register differs from the bound in a plane before them.
+fn equation_1(bits: u32, register_bits: usize) -> f64 {
+    let looks = (0..bits).step_by(PLANES_A_LOOK as usize);
+    let read = looks.map(|planes| {
+        let stopped = (1.0 - 0.5f64.powi(planes as i32)).powi(register_bits as i32);
+        f64::from(PLANES_A_LOOK.min(bits - planes)) * (1.0 - stopped)
+    });
+    read.sum()
 }
 
 /// Bits a code that a test against one bound reads of uniform codes (ByteSlice, equation 2): a slice is
@@ -448,6 +485,30 @@ mod tests {
         assert!((equation_2(12, 256) - 8.94).abs() < 0.01);
         assert!((equation_2(32, 512) - 9.78).abs() < 0.01);
         assert_eq!(equation_2(8, 512), 8.0);
+    }
+
+    #[test]
+    fn equation_1_has_the_papers_figures_and_counting_agrees() {
+        assert!((equation_1(32, 256) - 10.79).abs() < 0.01);
+        assert!((equation_1(12, 256) - 10.53).abs() < 0.01);
+        assert!((equation_1(32, 512) - 11.96).abs() < 0.01);
+        assert_eq!(equation_1(3, 512), 3.0);
+        let codes = uniform(1 << 16, 1 << 32);
+        for register_bits in [256, 512] {
+            let bounds = (1..40u64).map(|i| i * 0x0612_3457);
+            let read: f64 = bounds
+                .map(|bound| vbp_bits_read(&codes, 32, bound, register_bits))
+                .sum();
+            let expected = equation_1(32, register_bits);
+            assert!(
+                (read / 39.0 - expected).abs() < 0.05,
+                "{}, not {expected}",
+                read / 39.0
+            );
+        }
+        // One code that is the bound keeps its register from stopping.
+        assert_eq!(vbp_bits_read(&[7; 256], 12, 7, 256), 12.0);
+        assert_eq!(vbp_bits_read(&[0xfff; 256], 12, 7, 256), 4.0);
     }
 
     #[test]

@@ -566,8 +566,8 @@ const LINES: &[Line] = &[
     ),
     (
         "table 1",
-        "With registers of 256 bits, VBP is expected to read 10.79 bits of a code until it stops",
-        Measure::Elsewhere("bench scan counts what ByteSlice reads, and not what VBP does"),
+        "With registers of 256 bits, VBP is expected to read 10.79 bits of a code until it stops (here counted)",
+        at_most("scan", "vbp/32/</out_of_cache", "bits_read_per_code_256", 10.9),
     ),
     (
         "section 3.1.1",
@@ -578,6 +578,11 @@ const LINES: &[Line] = &[
             "bits_read_per_code_512",
             9.9,
         ),
+    ),
+    (
+        "section 3.1.1",
+        "With registers of 512 bits, VBP is expected to read 11.96 bits of a code until it stops (here counted)",
+        at_most("scan", "vbp/32/</out_of_cache", "bits_read_per_code_512", 12.1),
     ),
     (
         "table 2",
