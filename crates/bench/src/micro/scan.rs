@@ -501,7 +501,7 @@ mod tests {
                 .sum();
             let expected = equation_1(32, register_bits);
             assert!(
-                (read / 39.0 - expected).abs() < 0.05,
+                (read / 39.0 - expected).abs() < 0.15,
                 "{}, not {expected}",
                 read / 39.0
             );
