@@ -208,3 +208,54 @@ fn references_to_the_rows_that_a_predicate_leaves_are_counted() {
         30.0,
     );
 }
+
+#[test]
+fn references_are_counted_by_the_columns_that_a_table_has_now() {
+    let connection = connection_with_t();
+    connection
+        .execute(
+            "create table f (t integer, x integer); \
+             insert into f select i::bigint * 7919 % 20000 + 1, i % 50 from generate_series(1, 40000) g(i)",
+        )
+        .unwrap();
+    let referred = |condition: &str| {
+        let from = format!("f join t on f.t = t.id where {condition}");
+        check(&connection, "Join", &from, 1.7);
+    };
+    referred("t.a = 3");
+    referred("t.b = 4");
+    referred("t.d like 'red%'");
+    connection.execute("alter table t drop column a").unwrap();
+    referred("t.b = 4");
+    referred("t.c = 0");
+    referred("t.d like 'red%'");
+    connection
+        .execute("alter table t add column a text default 'white'; alter table t alter column b type text")
+        .unwrap();
+    referred("t.a = 'white'");
+    referred("t.b = '4'");
+    connection.execute("freeze table t").unwrap();
+    connection.execute("update t set a = 'black'").unwrap();
+    referred("t.a = 'black'");
+}
+
+#[test]
+fn frequencies_of_keys_are_those_of_the_rows_that_are_there() {
+    let connection = memory();
+    connection
+        .execute(
+            "create table a (k integer); create table b (k integer); \
+             insert into a select i % 1000 from generate_series(1, 20000) g(i); \
+             insert into b select i % 1000 from generate_series(1, 10000) g(i)",
+        )
+        .unwrap();
+    check(&connection, "Join", "a join b on a.k = b.k", 1.2);
+    for change in [
+        "truncate b; insert into b select 7 from generate_series(1, 10000) g(i)",
+        "update a set k = 7",
+        "delete from a; insert into a select i from generate_series(1, 20000) g(i)",
+    ] {
+        connection.execute(change).unwrap();
+        check(&connection, "Join", "a join b on a.k = b.k", 1.2);
+    }
+}
