@@ -7,7 +7,7 @@
 //! set of relations does not depend on the order of joining.
 
 use crate::join_graph::Set;
-use crate::join_weights::{Equality, JoinWeights};
+use crate::join_weights::{Equality, JoinWeights, KnownFrequencies};
 use crate::sample_tests::SampleTests;
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
@@ -97,6 +97,7 @@ pub struct Estimator<'a> {
     equalities: Vec<Equality>,
     /// Their weights, once a join is estimated. A relation is a scan there.
     weights: OnceCell<JoinWeights>,
+    frequencies: KnownFrequencies,
     shared_rows: Vec<f64>,
 }
 
@@ -110,6 +111,7 @@ impl<'a> Estimator<'a> {
             scans: Vec::new(),
             equalities: Vec::new(),
             weights: OnceCell::new(),
+            frequencies: KnownFrequencies::default(),
             shared_rows: Vec::new(),
         };
         for tree in &plan.shared {
@@ -220,6 +222,11 @@ impl<'a> Estimator<'a> {
     /// The frequencies of a column's values; `None` if they are no integers.
     pub fn key_sketch(&self, base: &BaseColumn) -> Option<Arc<KeySketch>> {
         self.statistics.key_sketch(base.table, base.position)
+    }
+
+    /// The frequencies of columns that were asked for.
+    pub fn frequencies(&self) -> &KnownFrequencies {
+        &self.frequencies
     }
 
     /// The statistics of tables.

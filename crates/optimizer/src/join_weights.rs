@@ -17,7 +17,7 @@
 use crate::cardinality::{BaseColumn, Estimator};
 use crate::join_graph::Set;
 use frazil_plan::{ColumnId, SampledRows};
-use frazil_types::KeySketch;
+use frazil_types::{KeySketch, ObjectId};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -77,8 +77,25 @@ enum Role {
         referred: Vec<f64>,
     },
     /// Frequencies of sampled values, in the order that all members of the class share; empty if unknown.
-    Repeating(Vec<f64>),
+    Repeating(Arc<[f64]>),
 }
+
+/// The frequencies of the values that all columns of a class know.
+#[derive(Debug)]
+struct Frequencies {
+    /// By the column, in an order of the values that all columns share; empty for a key.
+    of_columns: Vec<Arc<[f64]>>,
+    /// The sampled part of all values.
+    part_of_values: f64,
+}
+
+/// The frequencies of classes that were weighed before. Each join that an estimator learns weighs the joins below it
+/// anew, and to bring the values of several sketches together is most of the work.
+#[derive(Debug, Default)]
+pub struct KnownFrequencies(RefCell<HashMap<Vec<ClassColumn>, Option<Arc<Frequencies>>>>);
+
+/// A column of a class: its table and its position there; `None` for a key.
+type ClassColumn = Option<(ObjectId, usize)>;
 
 impl JoinWeights {
     /// The weights of the relations that equalities compare.
@@ -159,9 +176,9 @@ impl Class {
             .map(|column| estimator.base_column(*column))
             .collect::<Option<_>>()?;
         let is_key: Vec<bool> = bases.iter().map(|base| estimator.is_key(base)).collect();
-        let (frequencies, part_of_values) = match is_key.iter().filter(|is_key| !**is_key).count() {
-            0 | 1 => (None, 1.0),
-            _ => frequencies(&bases, &is_key, estimator).map_or((None, 1.0), |(all, part)| (Some(all), part)),
+        let frequencies = match is_key.iter().filter(|is_key| !**is_key).count() {
+            0 | 1 => None,
+            _ => known_frequencies(&bases, &is_key, estimator),
         };
         let member = |(i, relation): (usize, &Set)| {
             let base = &bases[i];
@@ -171,7 +188,9 @@ impl Class {
                     of_rows: base.rows,
                     referred: bases.iter().map(|from| referred(from, base, estimator)).collect(),
                 },
-                false => Role::Repeating(frequencies.as_ref().map_or(Vec::new(), |all| all[i].clone())),
+                false => Role::Repeating(
+                    (frequencies.as_ref()).map_or_else(Arc::default, |all| all.of_columns[i].clone()),
+                ),
             };
             Member {
                 relation: *relation,
@@ -183,7 +202,7 @@ impl Class {
             relations: columns.values().fold(0, |all, one| all | one),
             members: columns.values().enumerate().map(member).collect(),
             compared: Vec::new(),
-            part_of_values,
+            part_of_values: frequencies.as_ref().map_or(1.0, |all| all.part_of_values),
         })
     }
 
@@ -276,13 +295,21 @@ fn classes(equalities: &[Equality]) -> Vec<Vec<usize>> {
     classes.into_iter().map(|class| class.1).collect()
 }
 
-/// The frequencies of the values that all sketches of columns that repeat know, and the part of all values that these
-/// are; nothing for keys.
-fn frequencies(
+/// The frequencies of the values that all sketches of columns that repeat know, made once.
+fn known_frequencies(
     bases: &[BaseColumn],
     is_key: &[bool],
     estimator: &Estimator<'_>,
-) -> Option<(Vec<Vec<f64>>, f64)> {
+) -> Option<Arc<Frequencies>> {
+    let class = (bases.iter().zip(is_key))
+        .map(|(base, is_key)| (!is_key).then_some((base.table, base.position)))
+        .collect();
+    let mut known = estimator.frequencies().0.borrow_mut();
+    let make = || frequencies(bases, is_key, estimator).map(Arc::new);
+    known.entry(class).or_insert_with(make).clone()
+}
+
+fn frequencies(bases: &[BaseColumn], is_key: &[bool], estimator: &Estimator<'_>) -> Option<Frequencies> {
     let sketch = |(base, is_key): (&BaseColumn, &bool)| match is_key {
         true => Some(None),
         false => Some(Some(estimator.key_sketch(base)?)),
@@ -294,10 +321,13 @@ fn frequencies(
     let mut values: Vec<u64> = (sketches.iter().flatten())
         .flat_map(|sketch| sketch.values()[..within(sketch)].iter().map(|value| value.0))
         .collect();
-    values.sort_unstable();
+    // Each sketch's values are in order: a stable sort merges them.
+    values.sort();
     values.dedup();
     let of = |(sketch, base): (&Option<Arc<KeySketch>>, &BaseColumn)| {
-        let Some(sketch) = sketch else { return Vec::new() };
+        let Some(sketch) = sketch else {
+            return Arc::default();
+        };
         let mut counted = sketch.values().iter().peekable();
         let scale = (1.0 - base.nulls) / (sketch.rows() as f64).max(1.0);
         let of_value = |value: &u64| {
@@ -306,8 +336,10 @@ fn frequencies(
         };
         values.iter().map(of_value).collect()
     };
-    let all = sketches.iter().zip(bases).map(of).collect();
-    Some((all, (limit as f64 + 1.0) / 2f64.powi(u64::BITS as i32)))
+    Some(Frequencies {
+        of_columns: sketches.iter().zip(bases).map(of).collect(),
+        part_of_values: (limit as f64 + 1.0) / 2f64.powi(u64::BITS as i32),
+    })
 }
 
 /// The part of the references of a column that are to rows that the predicates on the table `to` leave.
