@@ -370,8 +370,8 @@ fn add_comparisons(report: &mut Report, group: &Group) {
     }
 }
 
-/// What ByteSlice and VBP read until they stop, counted, beside what equations 2 and 1 expect of uniform codes, for
-/// registers of 512 and of 256 bits. Out of cache, a range has one bound, or is one code.
+/// Bits that ByteSlice and VBP read until they stop, counted, beside those that equations 2 and 1 expect of uniform
+/// codes, for registers of 512 and of 256 bits. Out of cache, a range has one bound, or is one code.
 fn add_bits_read(
     report: &mut Report,
     name: &'static str,
