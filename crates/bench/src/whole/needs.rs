@@ -12,9 +12,9 @@ const LOOKUP_MEMORY: f64 = 9.0;
 /// Memory of the experiments on TPC-H, in GiB a scale factor: its tables are hot and in blocks, and held in several
 /// ways at a time.
 const TPCH_MEMORY: f64 = 4.0;
-/// Memory of `wide` and `wide_skewed`, in GiB a scale factor: 12 M rows of 34 columns. The last of six tables is still
-/// hot, at some 333 bytes a row, beside five in blocks, at some 55, and each freezes in turn. Reckoned from the columns.
-const WIDE_MEMORY: f64 = 8.0;
+/// Memory of `wide`, in GiB a scale factor: 12 M rows of 34 columns, in six tables that freeze one after the other.
+/// Peaks of 0.86 GiB at scale factor 0.05 and of 1.81 GiB at 0.15 were measured, 9.9 GiB at 1 by the line through both.
+const WIDE_MEMORY: f64 = 10.0;
 /// Bytes in temporary files, in GiB: directories of TPC-C, and TPC-H as CSV and in blocks, a scale factor.
 const TPCC_DISK: f64 = 1.0;
 const TPCH_DISK: f64 = 3.0;
@@ -91,14 +91,14 @@ mod tests {
             check(gib(10), gib(10), 2.0).map_err(|e| e.0),
             Err(SqlState::OUT_OF_MEMORY)
         );
-        assert_eq!(check(gib(17), gib(10), 2.0), Ok(()));
+        assert_eq!(check(gib(20), gib(10), 2.0), Ok(()));
         let (state, message) = check(gib(20), gib(1000), 100.0).expect_err("it needs more");
         assert_eq!(state, SqlState::OUT_OF_MEMORY);
         assert!(
-            message.contains("about 800 GiB of memory, and 20.0 GiB are there"),
+            message.contains("about 1000 GiB of memory, and 20.0 GiB are there"),
             "{message}"
         );
-        let (state, message) = check(gib(1000), gib(20), 100.0).expect_err("it needs more");
+        let (state, message) = check(gib(2000), gib(20), 100.0).expect_err("it needs more");
         assert_eq!(state, SqlState::DISK_FULL);
         assert!(message.contains("about 301 GiB of space"), "{message}");
         assert_eq!(
