@@ -9,6 +9,7 @@ evaluates all of its filters again, so a scan may leave a filter out, but it mus
 
 import datetime
 import decimal
+import weakref
 
 #: The types of columns that `filters_of` compares: in Frazil without sizes, in Spark without sizes. Floats are left out
 #: because of NaN and -0.0, char(n) because of its blanks, timestamptz because of time zones.
@@ -177,35 +178,61 @@ def sized(frame, shape, size):
     """The rows of a frame, of which Spark's planner knows that they have `size` bytes. It does not ask data sources in Python for
     that, and without a size it gives no join a small table whole. Decimals of `shape` that fit a word are integers in the frame."""
     spark, execution = frame.sparkSession, frame._jdf.queryExecution()
-    scala, sql = spark._jvm.scala, spark._jvm.org.apache.spark.sql
-    none = scala.Option.empty()
-    unordered = getattr(getattr(scala.collection.immutable, "Nil$"), "MODULE$")
-    unknown = sql.catalyst.plans.physical.UnknownPartitioning(0)
+    java = _java(spark)
     # Statistics hold a number of Scala, which Python cannot hand over: those of a range are taken, whose rows have 8 bytes.
-    statistics = scala.Option.apply(spark.range(size // 8)._jdf.queryExecution().analyzed().stats())
+    statistics = java.some(spark.range(size // 8)._jdf.queryExecution().analyzed().stats())
     output, session = execution.analyzed().output(), spark._jsparkSession
-    rows = sql.execution.LogicalRDD(
-        output, execution.toRdd(), unknown, unordered, False, none, session, statistics, none, False
+    rows = java.rows(
+        output, execution.toRdd(), java.unknown, java.unordered, False, java.none, session, statistics, java.none, False
     )
-    columns = [_shown(spark, attribute, field.dataType).alias(field.name) for attribute, field in zip(each(output), shape)]
+    columns = [_shown(java, attribute, field.dataType).alias(field.name) for attribute, field in zip(each(output), shape)]
     return frame_of(spark, rows).select(*columns)
 
 
-def _shown(spark, attribute, kind):
+def _shown(java, attribute, kind):
     """A column of Spark as its type is shown."""
     from pyspark.sql import Column
 
-    sql = spark._jvm.org.apache.spark.sql
-    if fits_word(kind):
-        attribute = sql.catalyst.expressions.MakeDecimal(attribute, kind.precision, kind.scale, True)
-    return Column(sql.classic.ExpressionUtils.column(attribute))
+    return Column(java.column(java.decimal(attribute, kind.precision, kind.scale, True) if fits_word(kind) else attribute))
 
 
 def frame_of(spark, plan):
     """The frame of a logical plan."""
     from pyspark.sql import DataFrame
 
-    return DataFrame(spark._jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+    return DataFrame(_java(spark).frame(spark._jsparkSession, plan), spark)
+
+
+def width(spark, shape):
+    """The bytes of a row's values by Spark's estimate. The size of a table in memory counts, not that of its codes: what Spark
+    gives whole to each task of a join has to fit there."""
+    return _java(spark).type(shape.json()).defaultSize()
+
+
+class _Java:
+    """Classes and objects of Spark's virtual machine. Each step to one of them, as from `org` to `apache`, is a request."""
+
+    def __init__(self, jvm):
+        scala, sql = jvm.scala, jvm.org.apache.spark.sql
+        self.some, self.none = scala.Option.apply, scala.Option.empty()
+        self.unordered = getattr(getattr(scala.collection.immutable, "Nil$"), "MODULE$")
+        self.unknown = sql.catalyst.plans.physical.UnknownPartitioning(0)
+        self.rows = sql.execution.LogicalRDD
+        self.decimal = sql.catalyst.expressions.MakeDecimal
+        self.column = sql.classic.ExpressionUtils.column
+        self.frame = sql.classic.Dataset.ofRows
+        self.type = sql.types.DataType.fromJson
+
+
+#: What is known of each virtual machine.
+_KNOWN = weakref.WeakKeyDictionary()
+
+
+def _java(spark):
+    found = _KNOWN.get(spark._jvm)
+    if found is None:
+        found = _KNOWN[spark._jvm] = _Java(spark._jvm)
+    return found
 
 
 def ids(attributes):

@@ -178,7 +178,7 @@ class _Table:
         shape = types.StructType([_as_word(field) if _spark_plans.fits_word(field.dataType) else field for field in self.read])
         parts, rows = self._parts(path, spark.sparkContext.defaultParallelism)
         frame = spark.range(0, len(parts), 1, max(1, len(parts))).mapInArrow(_reading(parts, shape), shape)
-        return self._with_all_columns(_spark_plans.sized(frame, self.read, rows * _width(spark, self.read)))
+        return self._with_all_columns(_spark_plans.sized(frame, self.read, rows * _spark_plans.width(spark, self.read)))
 
     def _parts(self, path, cores):
         """The parts of the chunks that the filters leave, as many for each core, and their rows."""
@@ -195,13 +195,6 @@ class _Table:
             for field in self.shape
         ]
         return frame.selectExpr(*columns)
-
-
-def _width(spark, shape):
-    """The bytes of a row's values by Spark's estimate. The size of a table in memory counts, not that of its codes: what
-    Spark gives whole to each task of a join has to fit there."""
-    kind = spark._jvm.org.apache.spark.sql.types.DataType.fromJson
-    return sum(kind(field.dataType.json()).defaultSize() for field in shape)
 
 
 def _parts(place, shape, kinds, filters, **sizes):
