@@ -6,7 +6,7 @@ const fn with(name: &'static str, options: &'static str) -> Configuration {
     scan(name, Data::FrozenWith(options), &[])
 }
 
-/// Clients of [`OF_CLIENTS`]: what the paper takes for two hardware threads, the greater of `t + 1` and `1.1 t`.
+/// Clients of [`OF_CLIENTS`]: the paper's number for two hardware threads, the greater of `t + 1` and `1.1 t`.
 pub const CLIENTS: usize = 3;
 
 const DICTIONARY_BYTE_PACKED: Configuration = with(
@@ -51,7 +51,7 @@ pub const BY_LAYOUT: QueryExperiment = QueryExperiment {
     figures: &[Figure::IntegerBytes],
 };
 
-/// The encodings that the paper's runs with many clients tell of.
+/// The encodings that figures 5 and 9 compare with many clients.
 pub const OF_CLIENTS: QueryExperiment = QueryExperiment {
     queries: TPCH_QUERIES,
     configurations: &[

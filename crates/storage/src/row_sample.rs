@@ -281,13 +281,13 @@ impl RowSample {
     }
 }
 
-/// The chunks of a table that are looked into: all, or as many as may be, spread evenly.
+/// The chunks of a table that are looked into: all, or [`MOST_CHUNKS`] of them, spread evenly.
 fn looked_into(version: &TableSnapshot) -> Vec<&Arc<ChunkEntry>> {
     let chunks: Vec<&Arc<ChunkEntry>> = version.chunks().collect();
     spread_evenly(chunks.len()).map(|place| chunks[place]).collect()
 }
 
-/// The middles of [`MOST_CHUNKS`] equal parts of so many places, or all places if there are not as many.
+/// The middles of [`MOST_CHUNKS`] equal parts of a number of places, or all places if there are fewer.
 fn spread_evenly(places: usize) -> impl Iterator<Item = usize> {
     let parts = places.min(MOST_CHUNKS);
     (0..parts).map(move |part| (2 * part + 1) * places / (2 * parts))

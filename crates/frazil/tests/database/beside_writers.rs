@@ -21,8 +21,8 @@ const DIRECTORY: &str = "FRAZIL_TEST_FOLLOWED_DIRECTORY";
 const SEED: &str = "FRAZIL_TEST_FOLLOWED_SEED";
 /// Bytes that a reader may take beyond those at its begin.
 const MOST_MEMORY: u64 = 400 << 20;
-/// The parent hears what the writer said later than what a reader saw, at most so much: it keeps acknowledgements in a
-/// file meanwhile, and a disk that others write to makes it wait.
+/// The longest time between a reader's answer and the writer's words about that commit: the parent keeps
+/// acknowledgements in a file in between, and a disk that others write to makes it wait.
 const HEARD_LATER: Duration = Duration::from_secs(60);
 
 fn say(line: &str) {

@@ -224,11 +224,12 @@ class _Java:
         self.type = sql.types.DataType.fromJson
 
 
-#: What is known of each virtual machine.
+#: The classes of each virtual machine.
 _KNOWN = weakref.WeakKeyDictionary()
 
 
 def _java(spark):
+    """The classes of a session's virtual machine, found when they are first asked for."""
     found = _KNOWN.get(spark._jvm)
     if found is None:
         found = _KNOWN[spark._jvm] = _Java(spark._jvm)
